@@ -1,0 +1,180 @@
+#include "base/file.h"
+
+#include "base/random.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Opens a regular file of at most `limit` bytes; the descriptor or a negative code. */
+static int open_regular(const char *path, uint64_t limit, size_t *length_out, struct dls_error *err)
+{
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return dlsi_fail_errno(err, errno == ENOENT ? DLS_ENOTFOUND : DLS_EIO, errno, "cannot open %s", path);
+	if (fstat(fd, &status) < 0) {
+		int error = errno;
+
+		close(fd);
+		return dlsi_fail_errno(err, DLS_EIO, error, "cannot examine %s", path);
+	}
+	if (!S_ISREG(status.st_mode)) {
+		close(fd);
+		return dlsi_fail(err, DLS_EINVAL, "%s is not a regular file", path);
+	}
+	if ((uint64_t)status.st_size > limit) {
+		close(fd);
+		return dlsi_fail(err, DLS_ELIMIT, "%s has %" PRIu64 " bytes, more than the limit of %" PRIu64, path,
+			(uint64_t)status.st_size, limit);
+	}
+	*length_out = (size_t)status.st_size;
+	return fd;
+}
+
+/* Fills `data`; a file that became shorter meanwhile ends early. The bytes read or -1. */
+static ssize_t read_all(int fd, uint8_t *data, size_t length)
+{
+	size_t done = 0;
+
+	while (done < length) {
+		ssize_t got = read(fd, data + done, length - done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+int dlsi_file_read(const struct dlsi_alloc *alloc, const char *path, uint64_t limit, uint8_t **data_out,
+	size_t *length_out, struct dls_error *err)
+{
+	size_t length;
+	ssize_t got;
+	uint8_t *data;
+	int error, fd = open_regular(path, limit, &length, err);
+
+	if (fd < 0)
+		return fd;
+	data = dlsi_malloc(alloc, length + 1);
+	got = data ? read_all(fd, data, length) : -1;
+	error = errno;
+	close(fd);
+	if (!data)
+		return dlsi_fail_memory(err);
+	if (got < 0) {
+		dlsi_free(alloc, data);
+		return dlsi_fail_errno(err, DLS_EIO, error, "cannot read %s", path);
+	}
+	data[got] = '\0';
+	*data_out = data;
+	*length_out = (size_t)got;
+	return 0;
+}
+
+int dlsi_file_map(const char *path, uint64_t limit, struct dlsi_file_map *map_out, struct dls_error *err)
+{
+	size_t length;
+	void *data = NULL;
+	int error, fd = open_regular(path, limit, &length, err);
+
+	if (fd < 0)
+		return fd;
+	if (length)
+		data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+	error = errno;
+	close(fd);
+	if (data == MAP_FAILED)
+		return dlsi_fail_errno(err, DLS_EIO, error, "cannot map %s", path);
+	*map_out = (struct dlsi_file_map){data, length};
+	return 0;
+}
+
+void dlsi_file_unmap(struct dlsi_file_map *map)
+{
+	if (map->data)
+		munmap((void *)(uintptr_t)map->data, map->length);
+	*map = (struct dlsi_file_map){0};
+}
+
+static int write_all(int fd, const uint8_t *data, size_t length)
+{
+	while (length) {
+		ssize_t written = write(fd, data, length);
+
+		if (written < 0 && errno != EINTR)
+			return -1;
+		if (written > 0) {
+			data += written;
+			length -= (size_t)written;
+		}
+	}
+	return fsync(fd);
+}
+
+int dlsi_file_write(
+	const struct dlsi_alloc *alloc, const char *path, const void *data, size_t length, struct dls_error *err)
+{
+	size_t room = strlen(path) + 32;
+	char *temporary = dlsi_malloc(alloc, room);
+	int fd, rc = 0;
+
+	if (!temporary)
+		return dlsi_fail_memory(err);
+	snprintf(temporary, room, "%s.%016" PRIx64 ".new", path, dlsi_random_u64());
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		rc = dlsi_fail_errno(err, DLS_EIO, errno, "cannot create %s", temporary);
+		goto out;
+	}
+	if (write_all(fd, data, length) < 0)
+		rc = dlsi_fail_errno(err, DLS_EIO, errno, "cannot write %s", temporary);
+	close(fd);
+	if (rc == 0 && rename(temporary, path) < 0)
+		rc = dlsi_fail_errno(err, DLS_EIO, errno, "cannot rename %s to %s", temporary, path);
+	if (rc)
+		unlink(temporary);
+out:
+	dlsi_free(alloc, temporary);
+	return rc;
+}
+
+int dlsi_file_make_folder(const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
+{
+	char *part = dlsi_strdup(alloc, path);
+	int rc = 0;
+
+	if (!part)
+		return dlsi_fail_memory(err);
+	for (char *end = part; rc == 0 && end;) {
+		end = strchr(end + 1, '/');
+		if (end)
+			*end = '\0';
+		if (*part && mkdir(part, 0700) < 0 && errno != EEXIST)
+			rc = dlsi_fail_errno(err, DLS_EIO, errno, "cannot create the folder %s", part);
+		if (end)
+			*end = '/';
+	}
+	dlsi_free(alloc, part);
+	return rc;
+}
+
+char *dlsi_file_join(const struct dlsi_alloc *alloc, const char *folder, const char *name)
+{
+	size_t room = strlen(folder) + strlen(name) + 2;
+	char *path = dlsi_malloc(alloc, room);
+
+	if (path)
+		snprintf(path, room, "%s/%s", folder, name);
+	return path;
+}

@@ -1,0 +1,34 @@
+/* Whole files in one call: read with a size limit, written so that readers see the old or the new one, never a half. */
+#ifndef DLSI_FILE_H
+#define DLSI_FILE_H
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include <stdint.h>
+
+/* Reads a regular file; *data_out has a NUL behind its *length_out bytes and is freed by the caller.
+ * Errors: DLS_ENOTFOUND, DLS_EINVAL (a directory or another kind of file), DLS_ELIMIT, DLS_EIO, DLS_ENOMEM. */
+int dlsi_file_read(const struct dlsi_alloc *alloc, const char *path, uint64_t limit, uint8_t **data_out,
+	size_t *length_out, struct dls_error *err);
+
+/* A file mapped for reading, private and unchanged while mapped as long as nobody writes into it. */
+struct dlsi_file_map {
+	const uint8_t *data; /* NULL for an empty file */
+	size_t length;
+};
+
+/* Errors as dlsi_file_read. */
+int dlsi_file_map(const char *path, uint64_t limit, struct dlsi_file_map *map_out, struct dls_error *err);
+void dlsi_file_unmap(struct dlsi_file_map *map);
+
+/* Writes to a temporary name in the same folder, fsyncs and renames. Errors: DLS_EIO, DLS_ENOMEM. */
+int dlsi_file_write(
+	const struct dlsi_alloc *alloc, const char *path, const void *data, size_t length, struct dls_error *err);
+
+/* Creates the folder and those above it (mode 0700). One that exists is no error. Errors: DLS_EIO, DLS_ENOMEM. */
+int dlsi_file_make_folder(const struct dlsi_alloc *alloc, const char *path, struct dls_error *err);
+
+/* "folder/name", freed by the caller; NULL when memory is exhausted. */
+char *dlsi_file_join(const struct dlsi_alloc *alloc, const char *folder, const char *name);
+
+#endif

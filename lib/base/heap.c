@@ -1,0 +1,98 @@
+#include "base/heap.h"
+
+#include "base/error.h"
+
+void dlsi_heap_init(struct dlsi_heap *heap, const struct dlsi_alloc *alloc)
+{
+	*heap = (struct dlsi_heap){.alloc = alloc};
+}
+
+void dlsi_heap_fini(struct dlsi_heap *heap)
+{
+	dlsi_free(heap->alloc, heap->nodes);
+	dlsi_heap_init(heap, heap->alloc);
+}
+
+static bool before(const struct dlsi_heap_node *a, const struct dlsi_heap_node *b)
+{
+	return a->due != b->due ? a->due < b->due : a->order < b->order;
+}
+
+static void put(struct dlsi_heap *heap, size_t i, struct dlsi_heap_node *node)
+{
+	heap->nodes[i] = node;
+	node->place = i + 1;
+}
+
+static size_t rise(struct dlsi_heap *heap, size_t i, struct dlsi_heap_node *node)
+{
+	for (size_t parent; i && before(node, heap->nodes[parent = (i - 1) / 2]); i = parent)
+		put(heap, i, heap->nodes[parent]);
+	return i;
+}
+
+static size_t sink(struct dlsi_heap *heap, size_t i, struct dlsi_heap_node *node)
+{
+	for (size_t child; (child = 2 * i + 1) < heap->count; i = child) {
+		if (child + 1 < heap->count && before(heap->nodes[child + 1], heap->nodes[child]))
+			child++;
+		if (!before(heap->nodes[child], node))
+			break;
+		put(heap, i, heap->nodes[child]);
+	}
+	return i;
+}
+
+int dlsi_heap_reserve(struct dlsi_heap *heap, size_t count)
+{
+	size_t capacity = heap->capacity ? heap->capacity : 16;
+	struct dlsi_heap_node **grown;
+
+	if (count <= heap->capacity)
+		return 0;
+	while (capacity < count)
+		capacity *= 2;
+	grown = dlsi_realloc(heap->alloc, heap->nodes, capacity * sizeof *grown);
+	if (!grown)
+		return DLS_ENOMEM;
+	heap->nodes = grown;
+	heap->capacity = capacity;
+	return 0;
+}
+
+int dlsi_heap_set(struct dlsi_heap *heap, struct dlsi_heap_node *node, int64_t due)
+{
+	size_t i;
+
+	if (node->place) {
+		i = node->place - 1;
+	} else {
+		int rc = dlsi_heap_reserve(heap, heap->count + 1);
+
+		if (rc)
+			return rc;
+		i = heap->count++;
+	}
+	node->due = due;
+	put(heap, sink(heap, rise(heap, i, node), node), node);
+	return 0;
+}
+
+void dlsi_heap_remove(struct dlsi_heap *heap, struct dlsi_heap_node *node)
+{
+	struct dlsi_heap_node *last;
+	size_t i;
+
+	if (!node->place)
+		return;
+	i = node->place - 1;
+	node->place = 0;
+	last = heap->nodes[--heap->count];
+	if (last != node)
+		put(heap, sink(heap, rise(heap, i, last), last), last);
+}
+
+struct dlsi_heap_node *dlsi_heap_first(const struct dlsi_heap *heap)
+{
+	return heap->count ? heap->nodes[0] : NULL;
+}

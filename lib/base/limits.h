@@ -1,0 +1,58 @@
+/* Every limit of the library in one place: nothing grows without bound, and whoever meets a limit is told its name.
+ * Bytes unless the name says otherwise. */
+#ifndef DLSI_LIMITS_H
+#define DLSI_LIMITS_H
+
+/* Messages (docs/PROTOCOL.md) */
+#define DLSI_INLINE_BYTES       (64 * 1024)   /* larger payloads are blobs and go over the data plane */
+#define DLSI_MESSAGE_BODY_BYTES (1024 * 1024) /* the records of one message */
+#define DLSI_MESSAGE_RECORDS    4096
+#define DLSI_MESSAGE_FRAMES     1024        /* payload frames behind one body */
+#define DLSI_SPEC_BYTES         (64 * 1024) /* the JSON of one job specification */
+#define DLSI_NAME_BYTES         255         /* names of workers, handlers, tenants, devices */
+#define DLSI_ENDPOINT_BYTES     255
+#define DLSI_SENTENCE_BYTES     511
+#define DLSI_COMMAND_BYTES      (1024 * 1024) /* the JSON of one command or of its answer */
+
+/* Manifests and pages */
+#define DLSI_PAGE_BYTES    (4 * 1024 * 1024)
+#define DLSI_PAGE_ROWS     65536
+#define DLSI_ROW_FIELDS    64 /* model inputs or outputs of one item */
+#define DLSI_MANIFEST_RUNS 65536
+#define DLSI_TENSOR_RANK   8
+
+/* Blobs */
+#define DLSI_BLOB_CHUNK_BYTES      (256 * 1024)
+#define DLSI_BLOB_CHUNKS_IN_FLIGHT 8       /* per fetch */
+#define DLSI_FETCHES_AT_ONCE       16      /* per process */
+#define DLSI_BLOBS_OFFERED         1048576 /* per process */
+#define DLSI_BLOB_BYTES            (1ULL << 40)
+
+/* Peers and their work, per master */
+#define DLSI_PEERS              16384
+#define DLSI_WORKER_DEVICES     64
+#define DLSI_WORKER_HANDLERS    64
+#define DLSI_DEVICE_CREDITS     64
+#define DLSI_JOBS               65536 /* live jobs of one master */
+#define DLSI_JOB_ITEMS          (1ULL << 40)
+#define DLSI_TASK_ITEMS         4096                    /* items of one task */
+#define DLSI_SPECS              65536                   /* interned specifications */
+#define DLSI_HELD_PAYLOAD_BYTES (1024ULL * 1024 * 1024) /* results a master keeps until clients have them */
+#define DLSI_TOMBSTONES         4096                    /* jobs that ended, remembered to answer repeats */
+
+/* Model folders and caches */
+#define DLSI_BUNDLE_FILES     64
+#define DLSI_MODEL_FILE_BYTES (4ULL * 1024 * 1024 * 1024)
+#define DLSI_MODEL_JSON_BYTES (1024 * 1024)
+#define DLSI_LABELS_BYTES     (16 * 1024 * 1024)
+#define DLSI_CACHE_BYTES      (16ULL * 1024 * 1024 * 1024) /* models on a worker's disk */
+#define DLSI_MODELS_LOADED    16                           /* per worker */
+#define DLSI_PLANS_PER_MODEL  8                            /* batch sizes kept ready per model */
+
+/* Foreign files */
+#define DLSI_ONNX_DEPTH    64
+#define DLSI_ONNX_MESSAGES (4 * 1024 * 1024) /* protobuf messages in one file */
+#define DLSI_IMAGE_PIXELS  100000000
+#define DLSI_JSON_DEPTH    64
+
+#endif

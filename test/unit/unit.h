@@ -1,0 +1,54 @@
+/* What every unit test includes: cmocka, seeded random numbers that name their seed when a test fails, and allocators
+ * that count and that fail on the n-th call. */
+#ifndef DLSI_UNIT_H
+#define DLSI_UNIT_H
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/rng.h"
+/* cmocka wants these four before it */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* keep cmocka below them */
+#include <cmocka.h>
+
+/* A generator for this seed; if the test fails, the seed is printed. */
+struct dlsi_rng unit_rng(uint64_t seed);
+
+/* An allocator that never fails by itself, and whose memory must all be freed when the test ends. */
+const struct dlsi_alloc *unit_alloc(void);
+
+/* An allocator whose n-th request (from 1) for new or larger memory fails, and each one after it. */
+const struct dlsi_alloc *unit_alloc_failing_at(unsigned n);
+
+/* main() of a test program: runs the functions, each with a check that it freed all it took from unit_alloc. */
+int unit_run(const char *file, const struct CMUnitTest *tests, size_t count);
+int unit_setup(void **state);
+int unit_teardown(void **state);
+
+#define UNIT_TEST(function)                                                     cmocka_unit_test_setup_teardown(function, unit_setup, unit_teardown),
+#define UNIT_EACH_1(a)                                                          UNIT_TEST(a)
+#define UNIT_EACH_2(a, ...)                                                     UNIT_TEST(a) UNIT_EACH_1(__VA_ARGS__)
+#define UNIT_EACH_3(a, ...)                                                     UNIT_TEST(a) UNIT_EACH_2(__VA_ARGS__)
+#define UNIT_EACH_4(a, ...)                                                     UNIT_TEST(a) UNIT_EACH_3(__VA_ARGS__)
+#define UNIT_EACH_5(a, ...)                                                     UNIT_TEST(a) UNIT_EACH_4(__VA_ARGS__)
+#define UNIT_EACH_6(a, ...)                                                     UNIT_TEST(a) UNIT_EACH_5(__VA_ARGS__)
+#define UNIT_EACH_7(a, ...)                                                     UNIT_TEST(a) UNIT_EACH_6(__VA_ARGS__)
+#define UNIT_EACH_8(a, ...)                                                     UNIT_TEST(a) UNIT_EACH_7(__VA_ARGS__)
+#define UNIT_EACH_9(a, ...)                                                     UNIT_TEST(a) UNIT_EACH_8(__VA_ARGS__)
+#define UNIT_EACH_10(a, ...)                                                    UNIT_TEST(a) UNIT_EACH_9(__VA_ARGS__)
+#define UNIT_EACH_11(a, ...)                                                    UNIT_TEST(a) UNIT_EACH_10(__VA_ARGS__)
+#define UNIT_EACH_12(a, ...)                                                    UNIT_TEST(a) UNIT_EACH_11(__VA_ARGS__)
+#define UNIT_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, NAME, ...) NAME
+#define UNIT_MAIN(...)                                                                                                 \
+	int main(void)                                                                                                 \
+	{                                                                                                              \
+		static const struct CMUnitTest tests[] = {UNIT_PICK(__VA_ARGS__, UNIT_EACH_12, UNIT_EACH_11,           \
+			UNIT_EACH_10, UNIT_EACH_9, UNIT_EACH_8, UNIT_EACH_7, UNIT_EACH_6, UNIT_EACH_5, UNIT_EACH_4,    \
+			UNIT_EACH_3, UNIT_EACH_2, UNIT_EACH_1)(__VA_ARGS__)};                                          \
+		return unit_run(__FILE__, tests, sizeof tests / sizeof *tests);                                        \
+	}
+
+#endif
