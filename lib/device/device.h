@@ -1,0 +1,57 @@
+/* Devices: what computes a graph, behind one table of functions per kind.
+ *
+ * A device makes a **set** out of a graph (what all batch sizes share, weights above all) and from it a **program** per
+ * batch size. Everything a backend needs to know is in the graph; nothing of a backend is visible outside its files.
+ *
+ * Threads: a device may be used by several threads at once; a set and its programs by one thread at a time. */
+#ifndef DLSI_DEVICE_H
+#define DLSI_DEVICE_H
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include <dlsched/tensor.h>
+
+struct dlsi_graph;
+
+#define DLSI_DEVICE_ABI 1
+
+/* All slots must be filled. Handles are the backend's own; what create made destroy gets back, exactly once. */
+struct dlsi_device_ops {
+	uint32_t abi; /* DLSI_DEVICE_ABI */
+	size_t size;  /* sizeof(struct dlsi_device_ops) */
+	const char *kind;
+
+	int (*open)(const struct dlsi_alloc *alloc, void **state_out, struct dls_error *err);
+	void (*close)(void *state);
+
+	/* The graph outlives the set. Errors: DLS_EUNSUPPORTED (names the node), DLS_ENOMEM, DLS_EIO. */
+	int (*set_create)(void *state, const struct dlsi_graph *graph, void **set_out, struct dls_error *err);
+	void (*set_destroy)(void *set);
+
+	/* Errors: as set_create. */
+	int (*program_create)(void *set, int64_t batch, void **program_out, struct dls_error *err);
+	void (*program_destroy)(void *program);
+
+	/* Tensors in the order of the graph's inputs and outputs, already checked to be of the program's shapes.
+	 * Returns when the outputs are written. Errors: DLS_ENOMEM, DLS_EIO. */
+	int (*program_run)(void *program, const struct dls_tensor *inputs, const struct dls_tensor *outputs,
+		struct dls_error *err);
+};
+
+/* The processor, through oneDNN. */
+extern const struct dlsi_device_ops dlsi_device_onednn;
+
+struct dlsi_device {
+	const struct dlsi_device_ops *ops;
+	void *state;
+	const struct dlsi_alloc *alloc;
+};
+
+/* Checks the table and opens the device. Errors: DLS_EINVAL (another ABI, an empty slot), DLS_ENOMEM, DLS_EIO. */
+int dlsi_device_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *ops,
+	struct dlsi_device **device_out, struct dls_error *err);
+
+/* NULL is allowed. All models on it are gone by then. */
+void dlsi_device_destroy(struct dlsi_device *device);
+
+#endif

@@ -1,0 +1,67 @@
+/* A model on a device: an ONNX file made ready once, then run for any number of items at a time.
+ *
+ * An **item** is one tensor per model input. What this file says about shapes is for one item; in a run of `batch`
+ * items every input and output has dims[0] = batch in its place, the rest unchanged. Only a *batchable* model (one
+ * whose operators all keep the rows of axis 0 apart, so that a batch gives what its items give one by one) takes a
+ * batch above 1; for the others dlsi_model_unbatchable says which operator or value stands against it.
+ *
+ * The device makes a plan for each batch size that is asked for and keeps the DLSI_PLANS_PER_MODEL used last, so the
+ * first run of a batch size costs much more than the next ones. Weights are shared by the plans of a model.
+ *
+ * Threads: one thread at a time per model; different models, also on one device, may run at once. Kernels are run by
+ * the calling thread and its OpenMP team, and libgomp keeps one team per thread that ever called: let few, long-lived
+ * threads make these calls. How many threads a team has is for the program to say (OMP_NUM_THREADS or
+ * omp_set_num_threads in the calling thread), never for the library. */
+#ifndef DLSI_MODEL_H
+#define DLSI_MODEL_H
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include <dlsched/tensor.h>
+#include <stdbool.h>
+
+struct dlsi_device;
+struct dlsi_model;
+
+/* An input or an output. */
+struct dlsi_model_port {
+	const char *name; /* belongs to the model */
+	enum dls_dtype dtype;
+	uint32_t rank;
+	int64_t dims[DLS_TENSOR_RANK]; /* of one item, all known and above 0; dims[0] is 1 in a batchable model */
+	bool open;                     /* the file leaves dims[0] open (a symbol or nothing) */
+};
+
+/* Reads, checks and rewrites the model. `name` stands for it in errors ("model.onnx"). The `length` bytes at `onnx` (a
+ * mapped file, say) are borrowed: they must stay and not change until dlsi_model_destroy. The device must outlive the
+ * model too.
+ *
+ * Errors: DLS_EFORMAT (not ONNX, truncated, inconsistent), DLS_EUNSUPPORTED (an operator, version or form that is not
+ * known, by its name and its node's), DLS_ELIMIT, DLS_ENOMEM. */
+int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, const char *name, const void *onnx,
+	size_t length, struct dlsi_model **model_out, struct dls_error *err);
+
+/* NULL is allowed. */
+void dlsi_model_destroy(struct dlsi_model *model);
+
+/* In the order of the file, without inputs that the file itself gives a value. At least one each. */
+size_t dlsi_model_input_count(const struct dlsi_model *model);
+size_t dlsi_model_output_count(const struct dlsi_model *model);
+const struct dlsi_model_port *dlsi_model_input(const struct dlsi_model *model, size_t index);
+const struct dlsi_model_port *dlsi_model_output(const struct dlsi_model *model, size_t index);
+
+/* NULL for a batchable model, else one sentence that says why items have to run one by one. */
+const char *dlsi_model_unbatchable(const struct dlsi_model *model);
+
+/* Runs `batch` items (1 or more; only 1 unless batchable). `inputs` and `outputs` are arrays in the order of the ports.
+ *
+ * Each input must have its port's dtype, rank and dims, with dims[0] = batch in a batchable model. Each output brings a
+ * buffer of the caller's: `data` (written, in spite of its const) and `bytes`, which must be what its shape needs;
+ * dtype, rank and dims are filled in. Buffers must be aligned to their elements (64 bytes is fastest) and not overlap;
+ * `release` is neither called nor changed. What the outputs hold after a failure is undefined.
+ *
+ * Errors: DLS_EINVAL (names the input or output that does not fit), DLS_ENOMEM, DLS_EIO (the device failed). */
+int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs, struct dls_tensor *outputs,
+	struct dls_error *err);
+
+#endif
