@@ -1,20 +1,224 @@
-# Stand-in until the real one lands in the next commit: libraries and unit tests only.
-PACKAGES := libzmq libczmq libcjson hwloc dnnl libprotobuf-c libsodium spng libjpeg openblas
-CPPFLAGS += -D_GNU_SOURCE -Iinclude -Ilib -I.
+# libdlsched: `make help` says what there is to make. One file for the whole tree; what is made lies under build/.
+#
+# Sources are found by wildcard, so that a new file needs no line here. A changed flag or a changed list of sources
+# makes again what depends on it. `make` itself never uses the network; `make deps`, and the test environment and the
+# model that `check` and `quickstart` fetch once, do.
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 CFLAGS ?= -O2 -g
-CFLAGS += -std=c11 -Wall -Wextra -fvisibility=hidden -fPIC -MMD -MP
-LIB_O := $(patsubst %.c,build/%.o,$(wildcard lib/*/*.c))
-TESTS := $(patsubst test/unit/%.c,build/test/unit/%,$(filter-out test/unit/unit.c,$(wildcard test/unit/test_*.c)))
-LIBS := -lzmq -lczmq -lcjson -lhwloc -ldnnl -lprotobuf-c -lsodium -lspng -ljpeg -lopenblas -lm -lpthread
-all: build/libdlsched.a
-build/libdlsched.a: $(LIB_O)
-	rm -f $@; ar rcs $@ $^
-build/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
-build/test/unit/%: build/test/unit/%.o build/test/unit/unit.o build/libdlsched.a
-	$(CC) -o $@ $^ -lcmocka $(LIBS)
-check: $(TESTS)
-	set -e; for t in $(TESTS); do $$t; done
+PYTHON ?= /usr/bin/python3
+RPATH  ?= $$ORIGIN:$$ORIGIN/../lib# where the programs look for the library: beside them, or as installed
+
+VERSION  := $(shell sed -n 's/^\#define DLS_VERSION "\(.*\)"/\1/p' include/dlsched/version.h)
+SONAME   := libdlsched.so.$(firstword $(subst ., ,$(VERSION)))
+PACKAGES := libzmq libczmq libcjson hwloc libprotobuf-c libsodium spng libjpeg openblas
+ONNX     := $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto))
+
+# What follows from the tree.
+LIB_O     := $(patsubst %.c,$(BUILD)/%.o,$(wildcard lib/*/*.c)) $(BUILD)/gen/onnx/onnx.pb-c.o
+PROGRAMS  := $(patsubst cli/%.c,$(BUILD)/%,$(wildcard cli/dls-*.c))
+CLI_O     := $(patsubst %.c,$(BUILD)/%.o,$(filter-out cli/dls-%,$(wildcard cli/*.c)))
+EXAMPLES  := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+BENCHES   := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
+FUZZERS   := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/*.c))
+UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard test/unit/test_*.c))
+UNIT_O    := $(patsubst %.c,$(BUILD)/%.o,$(filter-out test/unit/test_%,$(wildcard test/unit/*.c)))
+SIM_O     := $(patsubst %.c,$(BUILD)/%.o,$(wildcard test/sim/*.c))
+SIM       := $(if $(SIM_O),$(BUILD)/test/sim/sim)
+PYTESTS   := $(sort $(dir $(wildcard test/*/test_*.py)))
+TEST_O    := $(UNIT_O) $(SIM_O) $(addsuffix .o,$(UNIT) $(BENCHES) $(FUZZERS))
+LIBRARIES := $(BUILD)/libdlsched.a $(BUILD)/libdlsched.so
+
+# Flags that the code needs, beside the user's CPPFLAGS, CFLAGS and LDFLAGS. cli/ and examples/ see include/ only.
+WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings -Wundef
+PUBLIC   := -std=c11 -D_GNU_SOURCE -Iinclude -I. -pthread $(WARNINGS) $(SANITIZER)
+INTERNAL  = $(PUBLIC) -Ilib -I$(BUILD)/gen -fPIC -fvisibility=hidden $(PACKAGE_CFLAGS)
+LINK      = $(CC) -pthread $(SANITIZER) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed
+LIBS      = $(PACKAGE_LIBS) -ldnnl -lm
+
+# The third-party libraries are asked for when the first recipe needs them, so that `make deps` works without any.
+package        = $(if $(shell $(PROBE) && echo found),$(shell pkg-config $1 $(PACKAGES)),$(error $(MISSING)))
+PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $$(call package,--cflags))$(PACKAGE_CFLAGS)
+PACKAGE_LIBS   = $(eval PACKAGE_LIBS := $$(call package,--libs))$(PACKAGE_LIBS)
+PROBE          = pkg-config --exists --print-errors $(PACKAGES) && command -v protoc-c && test -e "$(ONNX)" && \
+                 echo '\#include <dnnl.h>' | $(CC) $(CPPFLAGS) -fsyntax-only -xc -
+MISSING        = a library or tool that the build needs is missing: `make deps` installs the Debian packages that \
+                 packages.txt lists; elsewhere install what it names and make again
+
+ifeq ($(V),1)
+say := @:
+else
+.SILENT:
+say = @printf '  %-8s %s\n'
+endif
+
+MAKEFLAGS += --no-print-directory
+.DELETE_ON_ERROR:
 .SECONDARY:
--include $(shell find build -name '*.d' 2>/dev/null)
+.PHONY: all check tests asan ubsan tsan lint exports fuzz bench clean distclean install help deps quickstart \
+	quickstart-batch FORCE
+
+all: $(LIBRARIES) $(PROGRAMS)
+
+help:
+	@echo 'make                     the libraries and programs, under build/'
+	@echo 'make quickstart          classify photos over a master and two workers on this machine'
+	@echo 'make quickstart-batch    classify 10,000 labelled pictures and count the right answers'
+	@echo 'make check [T=NAME]      all tests, or one: a unit (ranges), sim, lint, a folder (cli) or file of test/'
+	@echo 'make asan|ubsan|tsan     the tests under a sanitizer'
+	@echo 'make lint                the rules of the tree; make exports rewrites the list of exported functions'
+	@echo 'make fuzz [SECONDS=20]   each fuzz target for some seconds (clang)'
+	@echo 'make bench               the benchmarks'
+	@echo 'make deps                install the Debian packages of packages.txt (as root or by sudo)'
+	@echo 'make install             into PREFIX ($(PREFIX)) under DESTDIR'
+	@echo 'make clean | distclean   remove what was made; distclean also what was fetched'
+	@echo 'Variables: CC CPPFLAGS CFLAGS LDFLAGS BUILD PREFIX LIBDIR DESTDIR PYTHON V=1 DEPS=0 (never install anything)'
+
+# ---- the libraries and programs
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	$(say) CC $<
+	mkdir -p $(@D)
+	$(CC) $(INTERNAL) $(CPPFLAGS) $(CFLAGS) $(WERROR) -MMD -MP -c $< -o $@
+
+$(BUILD)/cli/%.o $(BUILD)/examples/%.o: INTERNAL = $(PUBLIC)
+
+$(LIB_O) $(TEST_O): | $(BUILD)/gen/onnx/onnx.pb-c.c
+
+$(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
+	$(say) CC $<
+	$(CC) $(INTERNAL) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+
+$(BUILD)/gen/onnx/onnx.pb-c.c: $(ONNX) $(BUILD)/flags
+	$(say) PROTOC $(ONNX)
+	mkdir -p $(@D)
+	protoc-c -I$(patsubst %/onnx/onnx.proto,%,$(ONNX)) --c_out=$(BUILD)/gen onnx/onnx.proto
+
+$(BUILD)/libdlsched.a: $(LIB_O) $(BUILD)/sources
+	$(say) AR $@
+	rm -f $@
+	$(AR) rcs $@ $(LIB_O)
+
+$(BUILD)/libdlsched.so: $(LIB_O) $(BUILD)/sources lib/libdlsched.map
+	$(say) LINK $@
+	$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=lib/libdlsched.map $(if $(SANITIZER),,-Wl,-z,defs) \
+		-o $@.$(VERSION) $(LIB_O) $(LIBS)
+	ln -sf libdlsched.so.$(VERSION) $(BUILD)/$(SONAME)
+	ln -sf $(SONAME) $@
+
+$(PROGRAMS): $(BUILD)/%: $(BUILD)/cli/%.o $(CLI_O) $(BUILD)/libdlsched.so
+	$(say) LINK $@
+	$(LINK) -Wl,-rpath,'$(RPATH)' -o $@ $(filter %.o,$^) -L$(BUILD) -ldlsched -lcjson
+
+$(EXAMPLES): %: %.o $(BUILD)/libdlsched.so
+	$(say) LINK $@
+	$(LINK) -Wl,-rpath,'$$ORIGIN/..' -o $@ $< -L$(BUILD) -ldlsched
+
+# A file that changes only when its content does: the flags, and the list of what goes into the library.
+stamp = mkdir -p $(@D); echo '$1' | cmp -s - $@ || echo '$1' >$@
+
+$(BUILD)/flags: FORCE
+	$(call stamp,$(CC) $(INTERNAL) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS))
+$(BUILD)/sources: FORCE
+	$(call stamp,$(LIB_O))
+
+# ---- tests
+
+WITH_CMOCKA := $(shell pkg-config --exists cmocka 2>/dev/null && echo yes)
+VENV        := build/venv
+VENV_STAMP  := $(VENV)/made
+
+$(BUILD)/test/unit/libunit.a: $(UNIT_O)
+	$(AR) rcs $@ $^
+
+$(UNIT): %: %.o $(BUILD)/test/unit/libunit.a $(BUILD)/libdlsched.a
+	$(say) LINK $@
+	$(LINK) -o $@ $^ -lcmocka $(LIBS)
+
+$(SIM): $(SIM_O) $(BUILD)/libdlsched.a
+	$(say) LINK $@
+	$(LINK) -o $@ $^ $(LIBS)
+
+$(BENCHES): %: %.o $(BUILD)/libdlsched.a
+	$(say) LINK $@
+	$(LINK) -o $@ $^ $(LIBS)
+
+$(VENV_STAMP): test/requirements.txt
+	@echo 'Making the Python environment of the tests in $(VENV), from PyPI; once.'
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --no-deps -r test/requirements.txt
+	touch $@
+
+# The words that test/run.sh gets: what to run, and what to leave out and why.
+RUN_UNIT   := $(if $(T),$(filter %/test_$(T),$(UNIT)),$(UNIT))
+RUN_SIM    := $(if $(filter $(or $(T),sim),sim),$(SIM))
+RUN_LINT   := $(if $(SANITIZER),,$(if $(filter $(or $(T),lint),lint),lint))
+RUN_PYTEST := $(if $(T),$(wildcard test/$(T)/ test/*/test_$(T).py),$(PYTESTS))
+RUN_PYTEST := $(if $(SANITIZER),$(filter-out test/lint/% test/install/%,$(RUN_PYTEST)),$(RUN_PYTEST))
+RUN        := $(strip $(RUN_UNIT) $(RUN_SIM) $(RUN_LINT) $(RUN_PYTEST))
+
+tests: all $(EXAMPLES) $(if $(WITH_CMOCKA),$(RUN_UNIT)) $(RUN_SIM) \
+		$(if $(RUN_PYTEST),$(if $(filter 0,$(DEPS)),,$(VENV_STAMP)))
+	$(if $(RUN),,$(error no test is called $(T)))
+	BUILD=$(abspath $(BUILD)) PYTEST=$(wildcard $(VENV)/bin/pytest) test/run.sh $(RUN)
+
+# A second make, because what `deps` installs decides what the first one would have found.
+check asan ubsan tsan fuzz quickstart quickstart-batch: $(if $(filter 0,$(DEPS)),,deps)
+
+check:
+	+$(MAKE) tests WERROR=-Werror
+asan:
+	+$(MAKE) tests BUILD=build/asan SANITIZER='-fsanitize=address -fno-omit-frame-pointer'
+ubsan:
+	+$(MAKE) tests BUILD=build/ubsan SANITIZER='-fsanitize=undefined -fno-sanitize-recover=all'
+tsan:
+	+TSAN_OPTIONS='suppressions=test/tsan.supp' $(MAKE) tests BUILD=build/tsan SANITIZER=-fsanitize=thread
+
+lint:
+	test/lint/run.sh
+
+exports:
+	$(PYTHON) test/lint/exports.py --write
+
+fuzz:
+	+$(MAKE) run-fuzzers BUILD=build/fuzz CC=clang SANITIZER='-fsanitize=fuzzer-no-link,address,undefined'
+
+run-fuzzers: $(FUZZERS)
+	test/fuzz/run.sh $(or $(SECONDS),20) $(FUZZERS)
+
+$(FUZZERS): %: %.o $(BUILD)/libdlsched.a
+	$(say) LINK $@
+	$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+bench: all $(BENCHES)
+	set -e; for bench in $(BENCHES); do $$bench; done
+
+# ---- around it
+
+deps:
+	scripts/deps.sh
+
+quickstart quickstart-batch:
+	+$(MAKE) all
+	scripts/$@.sh
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/dlsched $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 include/dlsched/*.h $(DESTDIR)$(PREFIX)/include/dlsched
+	install -m 644 $(BUILD)/libdlsched.a $(BUILD)/libdlsched.so.$(VERSION) $(DESTDIR)$(LIBDIR)
+	ln -sf libdlsched.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libdlsched.so
+	$(if $(PROGRAMS),install $(PROGRAMS) $(DESTDIR)$(PREFIX)/bin)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' \
+		pkgconfig/dlsched.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/dlsched.pc
+
+clean: # what took the network stays
+	if test -d build; then find build -mindepth 1 -maxdepth 1 ! -name venv ! -name cache -exec rm -rf {} +; fi
+
+distclean:
+	rm -rf build
+
+-include $(patsubst %.o,%.d,$(LIB_O) $(TEST_O) $(CLI_O) $(PROGRAMS:$(BUILD)/%=$(BUILD)/cli/%.o) $(EXAMPLES:=.o))
