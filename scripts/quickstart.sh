@@ -7,8 +7,8 @@ cd "$(dirname "$(readlink -f "$0")")/.."
 # shellcheck source=scripts/cluster.sh
 . scripts/cluster.sh
 
-model=build/models/efficientnet-lite0
-photos=build/photos
+model=build/cache/models/efficientnet-lite0
+photos=build/cache/photos
 [ -d $model ] || scripts/make_lite0.py $model
 [ -d $photos ] || scripts/get_photos.sh $photos
 

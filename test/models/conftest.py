@@ -16,14 +16,14 @@ def made_by(script, folder):
 
 @pytest.fixture(scope="session")
 def lite0():
-    return made_by("make_lite0.py", ROOT / "build/models/efficientnet-lite0")
+    return made_by("make_lite0.py", ROOT / "build/cache/models/efficientnet-lite0")
 
 
 @pytest.fixture(scope="session")
 def photos():
-    return made_by("get_photos.sh", ROOT / "build/photos")
+    return made_by("get_photos.sh", ROOT / "build/cache/photos")
 
 
 @pytest.fixture(scope="session")
 def fashion_pictures():
-    return made_by("get_fashion.sh", ROOT / "build/fashion")
+    return made_by("get_fashion.sh", ROOT / "build/cache/fashion")
