@@ -1,8 +1,22 @@
-/* The version of these headers. The number before the first dot is also the library's SONAME: it changes when a program
- * that was linked before would no longer run. */
+/* Which release this is and what it was built with. */
 #ifndef DLSCHED_VERSION_H
 #define DLSCHED_VERSION_H
 
-#define DLS_VERSION "0.1.0"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
+#define DLS_VERSION_MAJOR 0
+#define DLS_VERSION_MINOR 1
+#define DLS_VERSION_PATCH 0
+
+/* "0.1.0", of the library that runs, not of the headers that were compiled against. */
+const char *dls_version(void);
+
+/* What is in this build, NULL-terminated: "onednn", "jpeg", "png", ... Static memory. */
+const char *const *dls_features(void);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

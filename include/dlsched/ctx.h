@@ -1,0 +1,46 @@
+/* The context: the threads, the memory and the log of everything a program does with the library. There are no globals;
+ * a program may have several contexts, which know nothing of each other. */
+#ifndef DLSCHED_CTX_H
+#define DLSCHED_CTX_H
+
+#include <dlsched/error.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dls_ctx;
+
+enum dls_log_level { DLS_LOG_ERROR = 1, DLS_LOG_WARNING = 2, DLS_LOG_INFO = 3, DLS_LOG_DEBUG = 4 };
+
+struct dls_ctx_options {
+	size_t size;
+
+	/* One line without a newline. Called from any thread of the library, one call at a time; must not block and
+	 * must not call the library. NULL: nothing is logged. */
+	void (*log)(void *log_arg, enum dls_log_level level, const char *line);
+	void *log_arg;
+	enum dls_log_level log_level; /* lines above it are not made; 0: DLS_LOG_WARNING */
+
+	/* realloc's contract, but size 0 frees and returns NULL; called from any thread. NULL: the C library's. */
+	void *(*resize)(void *resize_arg, void *old, size_t size);
+	void *resize_arg;
+};
+
+#define DLS_CTX_OPTIONS_INIT                                                                                           \
+	{                                                                                                              \
+		.size = sizeof(struct dls_ctx_options)                                                                 \
+	}
+
+/* `options` may be NULL. Errors: DLS_ENOMEM, DLS_EINVAL, DLS_EIO (no threads, descriptors or randomness left). */
+int dls_ctx_create(const struct dls_ctx_options *options, struct dls_ctx **ctx_out, struct dls_error *err);
+
+/* All handles made on it must have been destroyed. Waits for its threads. NULL is allowed. */
+void dls_ctx_destroy(struct dls_ctx *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,122 @@
+/* A job: a model, or the name of a handler, and the items to run it on. It is made, filled, submitted, and its results
+ *are taken in the order of the items:
+ *
+ *	dls_job_create(client, &options, &job, &err);
+ *	dls_job_add_file(job, "cat.jpg", &err);
+ *	dls_job_submit(job, &err);
+ *	while (dls_job_next(job, -1, &result, &err) == 1) { ...; dls_result_destroy(result); }
+ *	dls_job_destroy(job);
+ *
+ * An item that fails is a result with an error; the others go on. Each item is executed at least once and has exactly
+ *one result. Memory is bounded by the client's window: a slow taker slows the job down, never fills the memory. */
+#ifndef DLSCHED_JOB_H
+#define DLSCHED_JOB_H
+
+#include <dlsched/client.h>
+#include <dlsched/tensor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dls_job;
+
+struct dls_job_options {
+	size_t size;
+	const char *model;   /* path of a model folder; either this ... */
+	const char *handler; /* ... or the name under which workers registered a handler */
+	const char *params;  /* JSON object for the handler; NULL: {} */
+
+	/* The same key of the same tenant names the same job, also for another client and after a restart. NULL:
+	 * random. */
+	const char *key;
+	int32_t priority;    /* higher first, for policies that look at it */
+	uint32_t task_items; /* items of one task; 0: chosen from the measured time of an item */
+
+	/* Called by dls_client_process when results wait or the job has ended; may call anything but dls_client_destroy
+	 * and dls_job_destroy of this job's client. NULL: no calls. */
+	void (*notify)(void *notify_arg, struct dls_job *job);
+	void *notify_arg;
+};
+
+#define DLS_JOB_OPTIONS_INIT                                                                                           \
+	{                                                                                                              \
+		.size = sizeof(struct dls_job_options)                                                                 \
+	}
+
+/* Reads the model folder and checks it. Errors: DLS_EINVAL, DLS_ENOTFOUND, DLS_EFORMAT, DLS_EUNSUPPORTED, DLS_ELIMIT,
+ * DLS_ENOMEM. */
+int dls_job_create(struct dls_client *client, const struct dls_job_options *options, struct dls_job **job_out,
+	struct dls_error *err);
+
+/* Cancels it if it has not ended. NULL is allowed. */
+void dls_job_destroy(struct dls_job *job);
+
+/* Adds items, before dls_job_submit. Each input is kept or read until the job ends.
+ *
+ * file: one item per JPEG, PNG or .npy file (a worker decodes it); a file of the idx format holds as many items as its
+ * first dimension says. The file must not change until the job has ended. bytes: one item from an encoded file in
+ * memory; copied. tensors: one item with a tensor per model input (or per handler argument); copied up to 64 KB each,
+ * above that taken: `release` is called when the job no longer needs the data, also if the call fails. batch: as many
+ * items as the first dimension says, for models with one input and for handlers; taken likewise. */
+int dls_job_add_file(struct dls_job *job, const char *path, struct dls_error *err);
+int dls_job_add_bytes(struct dls_job *job, const void *data, size_t bytes, struct dls_error *err);
+int dls_job_add_tensors(struct dls_job *job, const struct dls_tensor *tensors, uint32_t count, struct dls_error *err);
+int dls_job_add_batch(struct dls_job *job, const struct dls_tensor *tensor, struct dls_error *err);
+
+/* Items added so far. */
+uint64_t dls_job_items(const struct dls_job *job);
+
+/* Hands the job to the master in the background; a job without items ends at once. Errors: DLS_ESTATE (submitted
+ * before), DLS_ENOMEM. A refusal by the master shows in dls_job_next and dls_job_wait. */
+int dls_job_submit(struct dls_job *job, struct dls_error *err);
+
+/* The result of one item. Belongs to the caller, who gives it back with dls_result_destroy, also after the job's end.
+ */
+struct dls_output {
+	struct dls_tensor tensor; /* the whole output, or the highest values first where `indices` is given */
+	const uint32_t *indices;  /* of those values in the output; NULL for a whole output */
+};
+
+struct dls_result {
+	size_t size;
+	uint64_t item;
+	int code;              /* 0, or the DLS_E* with which this item failed */
+	const char *error;     /* its sentence; NULL if code is 0 */
+	uint32_t output_count; /* 0 if the item failed */
+	const struct dls_output *outputs;
+	const char *worker;  /* the name of the worker that did it */
+	uint64_t elapsed_ns; /* on its device: the task's time by the number of its items */
+};
+
+/* The next result in the order of the items. Waits at most timeout_ms (0: not at all, below 0: for ever).
+ * Returns 1 with *result_out, 0 when every result has been taken, or an error: DLS_ETIMEOUT (nothing yet),
+ * DLS_ECANCELLED, or that with which the master refused or ended the job. Call from one thread at a time. */
+int dls_job_next(struct dls_job *job, int timeout_ms, struct dls_result **result_out, struct dls_error *err);
+
+void dls_result_destroy(struct dls_result *result);
+
+/* Waits until all results have arrived, as far as the window allows, or the job has ended otherwise. Returns 0 or as
+ * above. */
+int dls_job_wait(struct dls_job *job, int timeout_ms, struct dls_error *err);
+
+/* Ends it; results that have arrived can still be taken, then dls_job_next returns DLS_ECANCELLED. Does not wait. */
+int dls_job_cancel(struct dls_job *job, struct dls_error *err);
+
+struct dls_job_progress {
+	size_t size;
+	uint64_t items;
+	uint64_t done;    /* whose results are here */
+	uint64_t failed;  /* of those, with an error */
+	uint64_t running; /* handed to workers, as the master last said */
+	uint32_t workers; /* that can run it, as the master last said */
+	int accepted;     /* 1: the master has it */
+};
+
+/* progress_out->size is set by the caller. */
+int dls_job_progress(struct dls_job *job, struct dls_job_progress *progress_out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,42 @@
+/* A master: takes in workers and jobs, divides jobs into tasks, hands them out and passes results on. */
+#ifndef DLSCHED_MASTER_H
+#define DLSCHED_MASTER_H
+
+#include <dlsched/ctx.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dls_master;
+
+struct dls_master_options {
+	size_t size;
+	const char
+		*bind; /* "tcp://127.0.0.1:7700", "tcp://127.0.0.1:0" for a free port, "ipc://path"; NULL: the first */
+	int insecure;  /* 1: may listen beyond loopback although nothing is encrypted or authenticated */
+	const char *policy;         /* NULL: "roundrobin" */
+	uint32_t heartbeat_ms;      /* 0: 1,000 */
+	uint32_t worker_timeout_ms; /* a silent worker is lost after this; 0: 5,000; at least three heartbeats */
+	uint32_t client_timeout_ms; /* a lost client's jobs are kept so long for its return; 0: 10,000 */
+};
+
+#define DLS_MASTER_OPTIONS_INIT                                                                                        \
+	{                                                                                                              \
+		.size = sizeof(struct dls_master_options)                                                              \
+	}
+
+/* Listens when it returns. Errors: DLS_EADDRESS (in use, unresolvable, not allowed), DLS_EDENIED (beyond loopback
+ * without `insecure`), DLS_EINVAL, DLS_ENOMEM. */
+int dls_master_create(struct dls_ctx *ctx, const struct dls_master_options *options, struct dls_master **master_out,
+	struct dls_error *err);
+
+/* The endpoint it listens on, with the real port. Valid as long as the master. */
+const char *dls_master_endpoint(const struct dls_master *master);
+
+void dls_master_destroy(struct dls_master *master);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

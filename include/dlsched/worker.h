@@ -1,0 +1,87 @@
+/* A worker: runs tasks that a master hands it, on this machine. It runs models, and handlers that the program
+ * registers.
+ *
+ * A handler is told of a task, a range of a job's items, and gives each item a result or an error. It runs on the
+ * worker's executor threads, several tasks at once where the worker has several devices. A task may be run more than
+ * once, here or elsewhere (the result of one run counts): guard effects outside by (job, item, attempt). */
+#ifndef DLSCHED_WORKER_H
+#define DLSCHED_WORKER_H
+
+#include <dlsched/ctx.h>
+#include <dlsched/tensor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dls_worker;
+struct dls_task;
+
+struct dls_worker_options {
+	size_t size;
+	const char *master;    /* "tcp://host:port"; required */
+	const char *name;      /* NULL: host name and process id */
+	const char *data_bind; /* where results above 64 KB are fetched; as in dls_client_options */
+	int insecure;
+	const char *cache_dir; /* where models are kept by content; NULL: $XDG_CACHE_HOME/dlsched or ~/.cache/dlsched */
+	uint32_t devices;      /* tasks run at once, each on its own executor thread; 0: 1 */
+	uint32_t credits;      /* tasks a device holds at once, the running one included; 0: 8 */
+	int no_models;         /* 1: only handlers */
+};
+
+#define DLS_WORKER_OPTIONS_INIT                                                                                        \
+	{                                                                                                              \
+		.size = sizeof(struct dls_worker_options)                                                              \
+	}
+
+/* Prepares a worker; it asks for work only after dls_worker_start. Errors: as dls_client_create. */
+int dls_worker_create(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_worker **worker_out,
+	struct dls_error *err);
+
+struct dls_handler_ops {
+	size_t size;
+
+	/* Returns 0, or a DLS_E* that fails every item that has neither a result nor an error yet. An item left without
+	 * either when it returns 0 fails with DLS_EHANDLER. */
+	int (*run)(void *run_arg, struct dls_task *task);
+	void *run_arg;
+};
+
+/* Registers a handler under a name of 1 to 255 bytes, before dls_worker_start. `ops` is copied. Errors: DLS_EINVAL,
+ * DLS_EEXISTS, DLS_ESTATE (started), DLS_ELIMIT, DLS_ENOMEM. */
+int dls_worker_handle(
+	struct dls_worker *worker, const char *name, const struct dls_handler_ops *ops, struct dls_error *err);
+
+int dls_worker_start(struct dls_worker *worker, struct dls_error *err);
+
+/* Waits until a master has taken it in; errors as dls_client_wait. */
+int dls_worker_wait(struct dls_worker *worker, int timeout_ms, struct dls_error *err);
+
+/* Tells the master, cancels what runs and waits for the handlers to return. NULL is allowed. */
+void dls_worker_destroy(struct dls_worker *worker);
+
+/* Within run(), on its thread only. Items of a task are counted from 0; dls_task_item_number gives their number in the
+ * job. */
+uint32_t dls_task_items(const struct dls_task *task);
+uint64_t dls_task_item_number(const struct dls_task *task, uint32_t item);
+const char *dls_task_job(const struct dls_task *task); /* 32 hexadecimal digits */
+uint64_t dls_task_attempt(const struct dls_task *task);
+const char *dls_task_params(const struct dls_task *task); /* the job's params, JSON */
+
+/* The item's inputs; valid until run() returns. An encoded file comes as uint8 of rank 1. Errors: DLS_EINVAL, or that
+ * with which the input could not be had. */
+int dls_task_item(struct dls_task *task, uint32_t item, const struct dls_tensor **tensors_out, uint32_t *count_out,
+	struct dls_error *err);
+
+/* Gives the item its result (copied) or its error; the last call counts. Errors: DLS_EINVAL, DLS_ELIMIT, DLS_ENOMEM. */
+int dls_task_result(
+	struct dls_task *task, uint32_t item, const struct dls_tensor *tensors, uint32_t count, struct dls_error *err);
+int dls_task_fail(struct dls_task *task, uint32_t item, int code, const char *sentence);
+
+/* 1 if nobody waits for the task any more: a long run should end soon, its results are dropped. */
+int dls_task_cancelled(const struct dls_task *task);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
