@@ -50,9 +50,13 @@
 #define DLSI_PLANS_PER_MODEL  8                            /* batch sizes kept ready per model */
 
 /* Foreign files */
-#define DLSI_ONNX_DEPTH    64
-#define DLSI_ONNX_MESSAGES (4 * 1024 * 1024) /* protobuf messages in one file */
-#define DLSI_IMAGE_PIXELS  100000000
-#define DLSI_JSON_DEPTH    64
+#define DLSI_ONNX_DEPTH       64
+#define DLSI_ONNX_MESSAGES    (4 * 1024 * 1024) /* protobuf messages in one file */
+#define DLSI_IMAGE_PIXELS     100000000
+#define DLSI_IMAGE_SIDE       65535 /* pixels */
+#define DLSI_JPEG_SCANS       500
+#define DLSI_PNG_CHUNK_BYTES  (16 * 1024 * 1024) /* text, colour profiles and EXIF, unpacked */
+#define DLSI_NPY_HEADER_BYTES 65536
+#define DLSI_JSON_DEPTH       64
 
 #endif
