@@ -216,7 +216,7 @@ install: all
 		pkgconfig/dlsched.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/dlsched.pc
 
 clean: # what took the network stays
-	if test -d build; then find build -mindepth 1 -maxdepth 1 ! -name venv ! -name cache -exec rm -rf {} +; fi
+	if test -d build; then find build -mindepth 1 -maxdepth 1 ! -name venv ! -name downloads ! -name models -exec rm -rf {} +; fi
 
 distclean:
 	rm -rf build

@@ -1,7 +1,9 @@
 #include "base/error.h"
 
 #include "base/export.h"
+#include "base/utf8.h"
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,59 +57,45 @@ DLS_EXPORT int dls_error_is_temporary(int code)
 	return find(code)->temporary;
 }
 
-/* Length of the valid, printable UTF-8 sequence at `at`, 0 if there is none. */
-static size_t sequence(const unsigned char *at)
+static bool is_printable(uint32_t code)
 {
-	static const unsigned smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-	unsigned value;
-	size_t length;
-
-	if (at[0] < 0x80)
-		return at[0] >= 0x20 && at[0] != 0x7f;
-	length = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : at[0] >= 0xc2 ? 2 : 0;
-	if (!length || at[0] > 0xf4)
-		return 0;
-	value = at[0] & (0x7fU >> length);
-	for (size_t i = 1; i < length; i++) {
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-		value = value << 6 | (at[i] & 0x3f);
-	}
-	if (value < smallest[length] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000) || value < 0xa0)
-		return 0;
-	return length;
+	return code >= 0x20 && code != 0x7f && (code < 0x80 || code >= 0xa0);
 }
 
-/* Makes a sentence safe to print on a terminal and to put into JSON, also after snprintf cut it anywhere. */
+/* Makes a sentence safe to print on a terminal and to put into JSON. */
 static void make_printable(char *text)
 {
-	size_t last = strlen(text);
+	size_t end = strlen(text);
 
-	for (size_t i = 0; i < last;) {
-		size_t length = sequence((unsigned char *)text + i);
+	for (size_t i = 0; i < end;) {
+		uint32_t code = 0;
+		size_t length = dlsi_utf8_next((uint8_t *)text + i, end - i, &code);
 
-		if (!length)
-			text[i] = '?';
+		if (!is_printable(code))
+			memset(text + i, '?', length ? length : 1);
 		i += length ? length : 1;
 	}
 }
 
+/* Writes `sentence` and `suffix`, of which the sentence is cut if both do not fit. */
+static void write_text(struct dls_error *err, const char *sentence, const char *suffix)
+{
+	size_t room = sizeof err->text - 1 - strlen(suffix);
+
+	snprintf(err->text, sizeof err->text, "%.*s%s", (int)dlsi_utf8_cut(sentence, room), sentence, suffix);
+	make_printable(err->text);
+}
+
 static void write_sentence(struct dls_error *err, int code, int os_error, const char *format, va_list arguments)
 {
-	char sentence[DLS_ERROR_TEXT_BYTES];
+	char sentence[DLS_ERROR_TEXT_BYTES + 4], meaning[128], suffix[sizeof meaning + 2] = "";
 
 	vsnprintf(sentence, sizeof sentence, format, arguments);
+	if (os_error)
+		snprintf(suffix, sizeof suffix, ": %s", strerror_r(os_error, meaning, sizeof meaning));
 	err->code = code;
 	err->os_error = os_error;
-	if (os_error) {
-		char buffer[128];
-
-		snprintf(err->text, sizeof err->text, "%.*s: %s", DLS_ERROR_TEXT_BYTES - 130, sentence,
-			strerror_r(os_error, buffer, sizeof buffer));
-	} else {
-		memcpy(err->text, sentence, sizeof sentence);
-	}
-	make_printable(err->text);
+	write_text(err, sentence, suffix);
 }
 
 int dlsi_fail(struct dls_error *err, int code, const char *format, ...)
@@ -141,16 +129,17 @@ int dlsi_fail_memory(struct dls_error *err)
 
 int dlsi_fail_in(struct dls_error *err, int code, const char *format, ...)
 {
-	char context[DLS_ERROR_TEXT_BYTES / 2], inner[DLS_ERROR_TEXT_BYTES];
+	char context[DLS_ERROR_TEXT_BYTES / 2], sentence[2 * DLS_ERROR_TEXT_BYTES];
 	va_list arguments;
 
 	if (err) {
 		va_start(arguments, format);
 		vsnprintf(context, sizeof context, format, arguments);
 		va_end(arguments);
-		memcpy(inner, err->text, sizeof inner);
-		snprintf(err->text, sizeof err->text, "%s: %.*s", context, DLS_ERROR_TEXT_BYTES / 2 - 3, inner);
-		make_printable(err->text);
+		context[dlsi_utf8_cut(context, sizeof context - 5)] = '\0';
+		snprintf(sentence, sizeof sentence, "%s: %s", context, err->text);
+		err->code = code;
+		write_text(err, sentence, "");
 	}
 	return code;
 }

@@ -5,8 +5,8 @@
 #include <dlsched/error.h>
 
 /* Fills *err (nothing if NULL) and returns `code`, so that `return dlsi_fail(err, DLS_EFORMAT, "...", name);` is all a
- * failing function needs. The sentence names the thing and the way out; longer than the buffer it is cut at a
- * character boundary. Bytes that are not printable UTF-8 (names from foreign files) are shown as '?'. */
+ * failing function needs. The sentence names the thing and the way out; longer than the buffer it is cut between two
+ * characters. Bytes that are not printable UTF-8 (names from foreign files) are shown as '?'. */
 int dlsi_fail(struct dls_error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same with the errno of the system call that failed; its meaning is appended to the sentence (": no such file").
@@ -17,7 +17,7 @@ int dlsi_fail_errno(struct dls_error *err, int code, int os_error, const char *f
 /* DLS_ENOMEM with its one sentence. */
 int dlsi_fail_memory(struct dls_error *err);
 
-/* Puts "context: " before the sentence that *err already holds and returns its code. */
+/* Puts "context: " before the sentence that *err already holds, sets its code and returns it. */
 int dlsi_fail_in(struct dls_error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -1,8 +1,9 @@
 /* JSON of the control plane, read strictly: cJSON behind rules it does not keep itself. The only file that parses it.
  *
  * A text is refused when it is longer than its limit, nests deeper than DLSI_JSON_DEPTH, has two members of one name in
- * an object, bytes behind its end, or an embedded NUL. Look-ups are case-sensitive. Ids and 64-bit counters are
- * strings. The first error of a reading sequence is kept, so that a whole object is read without a check per member. */
+ * an object, bytes behind its end, an embedded NUL, a control character, a number without a finite value, or bytes that
+ * are not UTF-8. Look-ups are case-sensitive. Ids and 64-bit counters are strings. The first error of a reading
+ * sequence is kept, so that a whole object is read without a check per member. */
 #ifndef DLSI_JSON_H
 #define DLSI_JSON_H
 
@@ -13,12 +14,12 @@
 #include <stdint.h>
 
 /* Parses `length` bytes. `what` names the text in errors ("model.json"). The caller frees with cJSON_Delete.
- * Errors: DLS_EFORMAT (says line and column), DLS_ELIMIT. */
+ * Errors: DLS_EFORMAT (says line and column, or which name is there twice), DLS_ELIMIT, DLS_ENOMEM. */
 int dlsi_json_parse(
 	const char *what, const void *text, size_t length, size_t limit, cJSON **json_out, struct dls_error *err);
 
-/* Reads the members of one object. `rc` is 0 until a member is missing or of the wrong kind; later reads then do
- * nothing. */
+/* Reads the members of one object. `rc` is 0 until a required member is missing or one is of the wrong kind
+ * (DLS_EINVAL); later reads then do nothing. */
 struct dlsi_json_reader {
 	const cJSON *object;
 	const char *what; /* names the object in errors: "model.json: inputs.image" */
@@ -30,6 +31,9 @@ struct dlsi_json_reader {
  * is DLS_EINVAL, and the sentence names the nearest known one. */
 struct dlsi_json_reader dlsi_json_read(
 	const cJSON *json, const char *what, const char *const *known, struct dls_error *err);
+
+/* Fails unless the member is there. */
+void dlsi_json_require(struct dlsi_json_reader *reader, const char *name);
 
 /* Each gives the member, or `otherwise` when it is absent. A null is refused like any other wrong kind. */
 const char *dlsi_json_text(struct dlsi_json_reader *reader, const char *name, const char *otherwise);

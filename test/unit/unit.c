@@ -1,12 +1,17 @@
 #include "test/unit/unit.h"
 
+#include <ftw.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+static bool finished; /* the running test came to its end; a failed assertion leaves it by longjmp */
 static uint64_t seed_in_use;
 static size_t blocks; /* taken and not yet freed */
 static unsigned requests_left;
+static char folder[64];
 
 struct dlsi_rng unit_rng(uint64_t seed)
 {
@@ -48,22 +53,56 @@ const struct dlsi_alloc *unit_alloc_failing_at(unsigned n)
 	return &failing;
 }
 
+const char *unit_folder(void)
+{
+	const char *above = getenv("TMPDIR");
+
+	snprintf(folder, sizeof folder, "%s/dls-unit-XXXXXX", above && strlen(above) < 40 ? above : "/tmp");
+	assert_non_null(mkdtemp(folder));
+	return folder;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+	(void)status;
+	(void)kind;
+	(void)place;
+	return remove(path);
+}
+
+static void remove_folder(void)
+{
+	if (*folder)
+		nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	*folder = '\0';
+}
+
 int unit_setup(void **state)
 {
 	(void)state;
+	finished = false;
 	seed_in_use = 0;
 	blocks = 0;
 	return 0;
 }
 
+void unit_call(void **state)
+{
+	const struct unit_case *unit = *state;
+
+	unit->run(NULL);
+	finished = true;
+}
+
 int unit_teardown(void **state)
 {
 	(void)state;
-	if (seed_in_use)
-		fprintf(stderr, "last seed: %" PRIu64 "\n", seed_in_use);
-	if (blocks)
+	remove_folder();
+	if (!finished && seed_in_use)
+		fprintf(stderr, "seed of the failure: %" PRIu64 "\n", seed_in_use);
+	if (finished && blocks)
 		fprintf(stderr, "%zu blocks of memory were not freed\n", blocks);
-	return blocks ? -1 : 0;
+	return finished && blocks ? -1 : 0;
 }
 
 int unit_run(const char *file, const struct CMUnitTest *tests, size_t count)
