@@ -1,5 +1,5 @@
-/* Who is at the other end of a connection: a slot of the transport's table and how often that slot has been given out. A peer
- * that reconnects is a new one; a message of the old connection carries the old generation. */
+/* Who is at the other end of a connection: a slot of the transport's table and how often that slot has been given out.
+ * A peer that reconnects is a new one; a message of the old connection carries the old generation. */
 #ifndef DLSI_PEER_H
 #define DLSI_PEER_H
 

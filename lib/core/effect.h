@@ -1,0 +1,148 @@
+/* What the core wants done. A step appends effects in order; the driver (node/, test/sim) carries them out in that
+ * order after the step and then clears them. The core itself does nothing and never waits.
+ *
+ * Payloads are the driver's: to the core a handle, counted once when an event hands it over. Effects that name a
+ * payload borrow it; DLSI_EFFECT_RELEASE gives it back, exactly once for every handle the core was handed. */
+#ifndef DLSI_EFFECT_H
+#define DLSI_EFFECT_H
+
+#include "base/buffer.h"
+#include "core/peer.h"
+#include "proto/message.h"
+
+/* A result page or a manifest; handle 0 is none. */
+struct dlsi_payload {
+	uint64_t handle;
+	uint64_t bytes;
+};
+
+enum dlsi_effect_kind {
+	DLSI_EFFECT_SEND,       /* a message to a peer; one that cannot be sent comes back as DLSI_EVENT_LOST */
+	DLSI_EFFECT_RELEASE,    /* the payload is no longer needed */
+	DLSI_EFFECT_DISCONNECT, /* forget the peer: it has left or broke the protocol */
+	DLSI_EFFECT_RECONNECT,  /* worker, client: close the socket and open a new one */
+	DLSI_EFFECT_APPEND,     /* master: a log record; answered by DLSI_EVENT_PERSISTED */
+	DLSI_EFFECT_JOB_OPEN,   /* worker: tasks of this job may come */
+	DLSI_EFFECT_JOB_CLOSE,  /* worker: none will come any more */
+	DLSI_EFFECT_EXECUTE,    /* worker: run a task; answered by exactly one DLSI_EVENT_EXECUTED, also after CANCEL */
+	DLSI_EFFECT_CANCEL,     /* worker: the task's result is not wanted any more */
+	DLSI_EFFECT_FETCH,      /* client: get an offered result; answered by exactly one DLSI_EVENT_FETCHED */
+	DLSI_EFFECT_DELIVER,    /* client: results for the program */
+	DLSI_EFFECT_NOTIFY,     /* client: the job, the connection or a command has news */
+	DLSI_EFFECT_LOG,        /* a sentence for the operator */
+};
+
+enum dlsi_notice {
+	DLSI_NOTICE_WELCOME,  /* the connection is up: registered with a master */
+	DLSI_NOTICE_LOST,     /* and down again */
+	DLSI_NOTICE_REJECTED, /* the master refuses this process; code and sentence say why; it will not try again */
+	DLSI_NOTICE_ACCEPTED, /* the master has the job */
+	DLSI_NOTICE_PROGRESS,
+	DLSI_NOTICE_ENDED, /* the job: state, code and sentence */
+	DLSI_NOTICE_REPLY, /* to a command: code, and JSON or a sentence in `text` */
+};
+
+/* Texts and bytes lie in the effects' arena and are valid until it is cleared. */
+struct dlsi_effect {
+	enum dlsi_effect_kind kind;
+	struct dlsi_peer peer;       /* SEND, DISCONNECT */
+	struct dlsi_payload payload; /* RELEASE, APPEND (a result to keep, or none), JOB_OPEN, DELIVER */
+	size_t block;                /* SEND, APPEND: offset in the arena ... */
+	size_t block_length;
+	size_t frames; /* SEND: index in effects->frames of its first payload frame ... */
+	size_t frame_count;
+	struct dlsi_id job;
+	uint64_t attempt;
+	uint64_t first, end; /* items: EXECUTE, FETCH; DELIVER: those that are new */
+	union {
+		struct {
+			uint64_t index;
+		} append;
+		struct {
+			struct dlsi_id token;
+			uint64_t count;
+			struct dlsi_blob manifest; /* where there is no payload */
+			uint32_t manifest_head;
+			size_t spec, spec_length; /* JSON, in the arena, not NUL-terminated */
+			size_t holder, holder_length;
+			size_t holder_host, holder_host_length;
+		} open;
+		struct {
+			uint16_t device;
+		} execute;
+		struct {
+			struct dlsi_id token;
+			struct dlsi_blob offer;
+			size_t holder, holder_length;
+			size_t holder_host, holder_host_length;
+		} fetch;
+		struct {
+			uint64_t page_first, page_end; /* items of the page: row 0 is item page_first */
+			uint64_t elapsed_ns;
+			size_t worker, worker_length;
+		} deliver;
+		struct {
+			enum dlsi_notice notice;
+			uint64_t number; /* of the command */
+			uint8_t state;   /* enum dlsi_job_state */
+			int code;
+			size_t text, text_length;
+			uint64_t done, running; /* items */
+			uint32_t workers;
+		} notify;
+		struct {
+			int level; /* enum dls_log_level */
+			size_t text, text_length;
+		} log;
+	};
+};
+
+struct dlsi_effects {
+	struct dlsi_effect *at;
+	size_t count;
+	size_t capacity;
+	uint64_t *frames; /* payload handles of SEND */
+	size_t frame_count;
+	size_t frame_capacity;
+	struct dlsi_buffer arena;
+	int64_t deadline_ns; /* when to step with DLSI_EVENT_TIMER at the latest; INT64_MAX: never. Not cleared. */
+	bool failed;         /* memory ran out: the state machine is no longer to be trusted and must be destroyed */
+	const struct dlsi_alloc *alloc;
+};
+
+void dlsi_effects_init(struct dlsi_effects *effects, const struct dlsi_alloc *alloc);
+void dlsi_effects_fini(struct dlsi_effects *effects);
+void dlsi_effects_clear(struct dlsi_effects *effects);
+
+/* For the core: appends an effect, zeroed but for its kind. Never NULL: when memory is exhausted, `failed` is set and a
+ * spare effect is returned that nobody sees. Valid until the next append. */
+struct dlsi_effect *dlsi_effects_add(struct dlsi_effects *effects, enum dlsi_effect_kind kind);
+
+/* Copies into the arena and returns the offset. */
+size_t dlsi_effects_store(struct dlsi_effects *effects, const void *data, size_t length);
+
+void dlsi_effects_release(struct dlsi_effects *effects, struct dlsi_payload payload);
+void dlsi_effects_log(struct dlsi_effects *effects, int level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Building SEND: begin, add records with their payloads, end. Between begin and end nothing else may be added. */
+struct dlsi_sending {
+	struct dlsi_effects *effects;
+	struct dlsi_message_writer writer;
+	size_t frames;
+	unsigned records;
+};
+
+struct dlsi_sending dlsi_send_begin(struct dlsi_effects *effects, const struct dlsi_id *cluster, uint64_t term);
+void dlsi_send_add(struct dlsi_sending *sending, const struct dlsi_record *record, struct dlsi_payload payload);
+
+/* True when another record of ordinary size would overfill the message. */
+bool dlsi_send_full(const struct dlsi_sending *sending);
+
+/* Makes it an effect; nothing was added: nothing happens. */
+void dlsi_send_end(struct dlsi_sending *sending, struct dlsi_peer to);
+
+/* Text of an effect. */
+struct dlsi_text dlsi_effects_text(const struct dlsi_effects *effects, size_t offset, size_t length);
+
+#endif

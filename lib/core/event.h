@@ -1,0 +1,77 @@
+/* What happens to the core. Exactly one state machine takes each event, with the time; texts and blocks are borrowed
+ * for the call, payloads are handed over. */
+#ifndef DLSI_EVENT_H
+#define DLSI_EVENT_H
+
+#include "core/effect.h"
+
+enum dlsi_event_kind {
+	DLSI_EVENT_MESSAGE,   /* from a peer; its payload frames are handed over */
+	DLSI_EVENT_CONNECTED, /* worker, client: a connection to the master's endpoint, maybe the first */
+	DLSI_EVENT_LOST,      /* a connection is gone (proven) or seems so (a hint) */
+	DLSI_EVENT_TIMER,     /* the deadline came */
+	DLSI_EVENT_TURN,      /* no more events are at hand: decide and send. Follows every bunch of events */
+	DLSI_EVENT_PERSISTED, /* master: the log has all records up to `index` */
+	DLSI_EVENT_EXECUTED,  /* worker: a task is over; its payload is its result page or the offer of it */
+	DLSI_EVENT_FETCHED,   /* client: an offered result is here, or cannot be had */
+	DLSI_EVENT_SUBMIT,    /* client: a new job */
+	DLSI_EVENT_CONSUMED,  /* client: the program has taken results; room in the job's window */
+	DLSI_EVENT_CANCEL,    /* client: end a job; worker: not used */
+	DLSI_EVENT_FORGET,    /* client: the program has destroyed the job's handle */
+	DLSI_EVENT_COMMAND,   /* client: ask the master something */
+	DLSI_EVENT_STOP,      /* say goodbye to the peers; nothing but destroy follows */
+};
+
+struct dlsi_event {
+	enum dlsi_event_kind kind;
+	struct dlsi_peer peer; /* MESSAGE, CONNECTED, LOST; a worker's or client's only peer is its master */
+	struct dlsi_id job;
+	uint64_t attempt;
+	union {
+		struct {
+			const uint8_t *block;
+			size_t length;
+			const struct dlsi_payload *frames;
+			size_t frame_count;
+		} message;
+		struct {
+			bool proven;
+		} lost;
+		struct {
+			uint64_t index;
+		} persisted;
+		struct {
+			struct dlsi_payload payload;
+			struct dlsi_blob offer; /* length 0: the payload travels inside RESULT */
+			uint64_t elapsed_ns;
+			uint32_t failed; /* items */
+			bool dropped;    /* it was cancelled before it had a result; no payload */
+		} executed;
+		struct {
+			struct dlsi_payload payload; /* if code is 0 */
+			int code;
+		} fetched;
+		struct {
+			struct dlsi_id token;
+			struct dlsi_bytes spec; /* JSON */
+			uint64_t count;
+			int32_t priority;
+			bool durable;
+			struct dlsi_payload manifest; /* or its blob */
+			struct dlsi_blob manifest_blob;
+			uint32_t manifest_head;
+			uint64_t window_items;
+			uint64_t window_bytes;
+		} submit;
+		struct {
+			uint64_t next;  /* all items below have been taken */
+			uint64_t bytes; /* of results that wait to be taken */
+		} consumed;
+		struct {
+			uint64_t number;
+			struct dlsi_bytes json;
+		} command;
+	};
+};
+
+#endif

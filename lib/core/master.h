@@ -1,0 +1,43 @@
+/* The master's state machine: peers, jobs, division into tasks, assignment, collection.
+ *
+ * Rules. An item of a job is in exactly one place: never given out, given back, in a task at a worker, in a task whose
+ * result waits for the client (attached) or the log (durable), or done. A job's durable state is the set of items done;
+ * only core/change.c writes it. Policies choose; they decide nothing that must be replayed. Every limit is in
+ * base/limits.h. */
+#ifndef DLSI_MASTER_H
+#define DLSI_MASTER_H
+
+#include "core/event.h"
+#include "core/policy_ops.h"
+
+struct dlsi_master;
+
+struct dlsi_master_config {
+	struct dlsi_id cluster;
+	uint64_t term;
+	uint64_t seed; /* of the tables whose keys come from strangers */
+	int64_t heartbeat_ns;
+	int64_t worker_timeout_ns; /* also a client's silence */
+	int64_t lost_grace_ns;     /* after a hint that a worker is gone */
+	int64_t client_timeout_ns; /* a lost client's attached jobs are kept so long */
+	bool durable;              /* takes durable jobs; else refuses them */
+	const struct dlsi_policy_ops *policy;
+};
+
+/* Errors: DLS_EINVAL, DLS_ENOMEM. */
+int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_config *config,
+	struct dlsi_master **master_out, struct dls_error *err);
+
+/* Payloads it still holds are appended to `effects` as releases (NULL: the driver drops them all itself). */
+void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effects);
+
+/* Before the first step: applies a record of the log as DLSI_EFFECT_APPEND once gave it. Errors: DLS_EFORMAT,
+ * DLS_ENOMEM. */
+int dlsi_master_replay(
+	struct dlsi_master *master, uint64_t index, const uint8_t *record, size_t length, struct dls_error *err);
+
+/* Events: MESSAGE, LOST, TIMER, TURN, PERSISTED, STOP. */
+void dlsi_master_step(
+	struct dlsi_master *master, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects);
+
+#endif
