@@ -1,18 +1,20 @@
 /* A page: rows of fields, for inputs (a row per item, a field per model input) and for results (a field per model
  * output, or one error). The master forwards pages and never opens them.
  *
- *   "DLSP", u32 rows, u64 offset of each row and of the end, rows; a row: u16 fields, fields; a field:
- *   u8 form (inline, blob, error), u8 media, u8 dtype, u8 rank, u64 dims[rank], then
+ *   "DLSP", u32 rows, rows, u64 offset of each row and of the end of the last
+ *   a row:   u16 fields, fields
+ *   a field: u8 form (inline, blob, error), u8 media, u8 dtype, u8 rank, u64 dims[rank], then
  *     inline: u32 length, bytes    blob: blob (hash, length, proof), u64 offset, u64 length    error: i32 code, text
  *
- * Pure. Reading allocates nothing and checks each row when it is read. */
+ * The table of offsets comes last, so that a page is written row after row without knowing their number. Pure. Reading
+ * allocates nothing and checks each row when it is read. */
 #ifndef DLSI_PAGE_H
 #define DLSI_PAGE_H
 
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "proto/record.h"
+#include "proto/bytes.h"
 #include <dlsched/tensor.h>
 
 enum dlsi_form { DLSI_FORM_INLINE = 0, DLSI_FORM_BLOB = 1, DLSI_FORM_ERROR = 2 };
@@ -21,7 +23,7 @@ enum dlsi_form { DLSI_FORM_INLINE = 0, DLSI_FORM_BLOB = 1, DLSI_FORM_ERROR = 2 }
 enum dlsi_media {
 	DLSI_MEDIA_TENSOR = 1, /* dense values of dtype and dims */
 	DLSI_MEDIA_FILE = 2,   /* a file as it is: JPEG, PNG or .npy, told by its first bytes */
-	DLSI_MEDIA_TOP = 3,    /* dims[0] float32 values, falling, then as many u32 indices */
+	DLSI_MEDIA_TOP = 3,    /* dims[0] values of dtype float32, falling, then as many u32 indices */
 };
 
 /* How one value is found and read. Views into the page. */
@@ -29,21 +31,32 @@ struct dlsi_field {
 	uint8_t form;  /* enum dlsi_form */
 	uint8_t media; /* enum dlsi_media; 0 for an error */
 	uint8_t dtype; /* enum dls_dtype; 0 for a file or an error */
-	uint8_t rank;
+	uint8_t rank;  /* 0 for a file or an error */
 	int64_t dims[DLSI_TENSOR_RANK];
 	union {
 		struct dlsi_bytes bytes;
 		struct {
 			struct dlsi_blob blob;
-			uint64_t offset;
+			uint64_t offset; /* of the value in the blob */
 			uint64_t length;
 		};
 		struct {
-			int32_t code;
+			int32_t code; /* DLS_E* */
 			struct dlsi_text sentence;
 		};
 	};
 };
+
+/* Most bytes of a field beside its inline bytes or its sentence. */
+#define DLSI_FIELD_BYTES (4 + 8 * DLSI_TENSOR_RANK + 57)
+
+/* The field of an error row; a sentence longer than DLSI_SENTENCE_BYTES is cut. */
+struct dlsi_field dlsi_field_error(int code, const char *sentence);
+
+/* A field as it lies in a page, for other places that describe a value (proto/manifest.h). Reading is not good unless
+ * the form and media exist, a tensor's bytes agree with its dtype and dims, and a blob's value lies within the blob. */
+void dlsi_field_write(struct dlsi_buffer *buffer, const struct dlsi_field *field);
+struct dlsi_field dlsi_field_read(struct dlsi_reader *reader);
 
 struct dlsi_page {
 	const uint8_t *data;
@@ -51,32 +64,31 @@ struct dlsi_page {
 	uint32_t rows;
 };
 
-/* Checks the offset table against the length. `rows` is what must be in it (UINT32_MAX: any number).
- * Errors: DLS_EFORMAT. */
+/* Checks the table of offsets. `rows` is what must be in it (UINT32_MAX: any number). The bytes stay the caller's and
+ * must outlive the page. Errors: DLS_EFORMAT. */
 int dlsi_page_open(
 	const uint8_t *data, size_t length, uint32_t rows, struct dlsi_page *page_out, struct dls_error *err);
 
-/* Decodes one row; fields_out has room for DLSI_ROW_FIELDS. A tensor's bytes agree with its dtype and dims.
- * Errors: DLS_EFORMAT. */
+/* Decodes one row (below page->rows): from 1 to DLSI_ROW_FIELDS fields, none of them an error unless it is alone.
+ * fields_out has room for DLSI_ROW_FIELDS; after a failure it holds nothing of use. Errors: DLS_EFORMAT. */
 int dlsi_page_row(const struct dlsi_page *page, uint32_t row, struct dlsi_field *fields_out, unsigned *count_out,
 	struct dls_error *err);
 
-/* Writes pages of a number of rows known at the start, row after row, at the end of a buffer. */
+/* Writes a page at the end of a buffer, row after row; a failed allocation shows in buffer->failed. */
 struct dlsi_page_writer {
 	struct dlsi_buffer *buffer;
-	size_t start;
-	uint32_t row;
+	struct dlsi_buffer offsets; /* the table so far */
+	size_t start;               /* of the page in the buffer */
+	uint32_t rows;
 };
 
-struct dlsi_page_writer dlsi_page_begin(struct dlsi_buffer *buffer, uint32_t rows);
+void dlsi_page_begin(struct dlsi_page_writer *writer, struct dlsi_buffer *buffer);
 void dlsi_page_add_row(struct dlsi_page_writer *writer, const struct dlsi_field *fields, unsigned count);
 
-/* A field as it lies in a page, for other places that describe a value (proto/manifest.h). */
-struct dlsi_reader;
-void dlsi_field_write(struct dlsi_buffer *buffer, const struct dlsi_field *field);
-bool dlsi_field_read(struct dlsi_reader *reader, struct dlsi_field *field_out);
+/* Bytes of the page if it ended here. */
+size_t dlsi_page_length(const struct dlsi_page_writer *writer);
 
-/* The field of an error row. */
-struct dlsi_field dlsi_field_error(int code, const char *sentence);
+/* Completes the page and frees the writer's own memory. Without rows it leaves a page of none. */
+void dlsi_page_end(struct dlsi_page_writer *writer);
 
 #endif
