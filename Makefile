@@ -11,8 +11,9 @@ CFLAGS ?= -O2 -g
 PYTHON ?= /usr/bin/python3
 RPATH  ?= $$ORIGIN:$$ORIGIN/../lib# where the programs look for the library: beside them, or as installed
 
-VERSION  := $(shell sed -n 's/^\#define DLS_VERSION "\(.*\)"/\1/p' include/dlsched/version.h)
-SONAME   := libdlsched.so.$(firstword $(subst ., ,$(VERSION)))
+version  = $(shell sed -n 's/^\#define DLS_VERSION_$1 //p' include/dlsched/version.h)
+VERSION  := $(call version,MAJOR).$(call version,MINOR).$(call version,PATCH)
+SONAME   := libdlsched.so.$(call version,MAJOR)
 PACKAGES := libzmq libczmq libcjson hwloc libprotobuf-c libsodium spng libjpeg openblas
 ONNX     := $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto))
 
@@ -157,7 +158,7 @@ RUN_UNIT   := $(if $(T),$(filter %/test_$(T),$(UNIT)),$(UNIT))
 RUN_SIM    := $(if $(filter $(or $(T),sim),sim),$(SIM))
 RUN_LINT   := $(if $(SANITIZER),,$(if $(filter $(or $(T),lint),lint),lint))
 RUN_PYTEST := $(if $(T),$(wildcard test/$(T)/ test/*/test_$(T).py),$(PYTESTS))
-RUN_PYTEST := $(if $(SANITIZER),$(filter-out test/lint/% test/install/%,$(RUN_PYTEST)),$(RUN_PYTEST))
+RUN_PYTEST := $(if $(SANITIZER),$(filter-out test/lint/% test/install/% test/models/%,$(RUN_PYTEST)),$(RUN_PYTEST))
 RUN        := $(strip $(RUN_UNIT) $(RUN_SIM) $(RUN_LINT) $(RUN_PYTEST))
 
 tests: all $(EXAMPLES) $(if $(WITH_CMOCKA),$(RUN_UNIT)) $(RUN_SIM) \
@@ -175,7 +176,7 @@ asan:
 ubsan:
 	+$(MAKE) tests BUILD=build/ubsan SANITIZER='-fsanitize=undefined -fno-sanitize-recover=all'
 tsan:
-	+TSAN_OPTIONS='suppressions=test/tsan.supp' $(MAKE) tests BUILD=build/tsan SANITIZER=-fsanitize=thread
+	+TSAN_OPTIONS='suppressions=$(CURDIR)/test/tsan.supp' $(MAKE) tests BUILD=build/tsan SANITIZER=-fsanitize=thread
 
 lint:
 	test/lint/run.sh

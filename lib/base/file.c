@@ -17,7 +17,8 @@ static int open_regular(const char *path, uint64_t limit, size_t *length_out, st
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
-		return dlsi_fail_errno(err, errno == ENOENT ? DLS_ENOTFOUND : DLS_EIO, errno, "cannot open %s", path);
+		return dlsi_fail_errno(err, errno == ENOENT || errno == ENOTDIR ? DLS_ENOTFOUND : DLS_EIO, errno,
+			"cannot open %s", path);
 	if (fstat(fd, &status) < 0) {
 		int error = errno;
 
@@ -149,6 +150,19 @@ out:
 	return rc;
 }
 
+static int make_one_folder(const char *path, struct dls_error *err)
+{
+	struct stat status;
+	int error;
+
+	if (mkdir(path, 0700) == 0)
+		return 0;
+	error = errno;
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		return 0;
+	return dlsi_fail_errno(err, DLS_EIO, error, "cannot create the folder %s", path);
+}
+
 int dlsi_file_make_folder(const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
 {
 	char *part = dlsi_strdup(alloc, path);
@@ -160,8 +174,7 @@ int dlsi_file_make_folder(const struct dlsi_alloc *alloc, const char *path, stru
 		end = strchr(end + 1, '/');
 		if (end)
 			*end = '\0';
-		if (*part && mkdir(part, 0700) < 0 && errno != EEXIST)
-			rc = dlsi_fail_errno(err, DLS_EIO, errno, "cannot create the folder %s", part);
+		rc = make_one_folder(part, err);
 		if (end)
 			*end = '/';
 	}

@@ -142,7 +142,7 @@ static int refuse_unknown(const char *what, const char *name, const char *const 
 	const char *nearest = dlsi_json_nearest(name, known);
 
 	if (!nearest)
-		return dlsi_fail(err, DLS_EINVAL, "%s: unknown key \"%.64s\"; it must be empty", what, name);
+		return dlsi_fail(err, DLS_EINVAL, "%s: unknown key \"%.64s\"; no key is known here", what, name);
 	return dlsi_fail(err, DLS_EINVAL, "%s: unknown key \"%.64s\"; did you mean \"%s\"?", what, name, nearest);
 }
 

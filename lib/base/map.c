@@ -63,17 +63,20 @@ void *dlsi_map_get(const struct dlsi_map *map, const struct dlsi_id *key)
 
 int dlsi_map_put(struct dlsi_map *map, const struct dlsi_id *key, void *value)
 {
-	struct dlsi_map_slot *slot;
+	struct dlsi_map_slot *slot = map->count ? locate(map, key) : NULL;
 
+	if (slot && slot->value) {
+		slot->value = value;
+		return 0;
+	}
 	if (4 * (map->count + 1) > 3 * map->capacity) {
 		int rc = grow(map);
 
 		if (rc)
 			return rc;
 	}
-	slot = locate(map, key);
-	map->count += !slot->value;
-	*slot = (struct dlsi_map_slot){*key, value};
+	*locate(map, key) = (struct dlsi_map_slot){*key, value};
+	map->count++;
 	return 0;
 }
 

@@ -28,7 +28,7 @@ void dlsi_map_fini(struct dlsi_map *map);
 /* The value, or NULL. */
 void *dlsi_map_get(const struct dlsi_map *map, const struct dlsi_id *key);
 
-/* Adds or replaces; `value` is not NULL. Errors: DLS_ENOMEM (unchanged). */
+/* Adds or replaces; `value` is not NULL. Errors: DLS_ENOMEM (unchanged; never when it replaces). */
 int dlsi_map_put(struct dlsi_map *map, const struct dlsi_id *key, void *value);
 
 /* Removes and returns the value, NULL if there was none. Never fails. */

@@ -1,0 +1,207 @@
+/* Whole files: what is read is what was written, and everything that is no readable file is refused by name. */
+#include "base/file.h"
+#include "base/random.h"
+#include "test/unit/unit.h"
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char path[256];
+
+static const char *in_folder(const char *name)
+{
+	snprintf(path, sizeof path, "%s/%s", unit_folder(), name);
+	return path;
+}
+
+static void write_whole(const char *data, size_t length)
+{
+	struct dls_error err;
+
+	assert_int_equal(dlsi_random_start(), 0);
+	assert_int_equal(dlsi_file_write(unit_alloc(), path, data, length, &err), 0);
+}
+
+static void assert_content(const char *data, size_t length)
+{
+	struct dlsi_file_map map;
+	struct dls_error err;
+	uint8_t *read;
+	size_t read_length;
+
+	assert_int_equal(dlsi_file_read(unit_alloc(), path, length, &read, &read_length, &err), 0);
+	assert_int_equal(read_length, length);
+	assert_memory_equal(read, data, length);
+	assert_int_equal(read[length], 0);
+	dlsi_free(unit_alloc(), read);
+	assert_int_equal(dlsi_file_map(path, length, &map, &err), 0);
+	assert_int_equal(map.length, length);
+	if (length)
+		assert_memory_equal(map.data, data, length);
+	else
+		assert_null(map.data);
+	dlsi_file_unmap(&map);
+	assert_null(map.data);
+}
+
+static void test_written_and_read(void **state)
+{
+	static char big[300000];
+
+	(void)state;
+	in_folder("file");
+	for (size_t i = 0; i < sizeof big; i++)
+		big[i] = (char)(i * 7);
+	write_whole("old", 3);
+	assert_content("old", 3);
+	write_whole(big, sizeof big);
+	assert_content(big, sizeof big);
+	write_whole(NULL, 0);
+	assert_content("", 0);
+}
+
+static void assert_refused(const char *what, uint64_t limit, int code)
+{
+	struct dlsi_file_map map = {(const uint8_t *)"untouched", 9};
+	uint8_t *data = NULL;
+	size_t length = 7;
+	struct dls_error err;
+
+	assert_int_equal(dlsi_file_read(unit_alloc(), what, limit, &data, &length, &err), code);
+	assert_non_null(strstr(err.text, what));
+	assert_null(data);
+	assert_int_equal(length, 7);
+	assert_int_equal(dlsi_file_map(what, limit, &map, &err), code);
+	assert_non_null(strstr(err.text, what));
+	assert_int_equal(map.length, 9);
+}
+
+static void test_what_is_no_readable_file(void **state)
+{
+	(void)state;
+	assert_refused(in_folder("missing"), 100, DLS_ENOTFOUND);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_refused(path, 100, DLS_EINVAL); /* and does not wait for a writer */
+	*strrchr(path, '/') = '\0';
+	assert_refused(path, 100, DLS_EINVAL);
+	assert_refused("/dev/zero", 100, DLS_EINVAL);
+	assert_refused("/dev/null/x", 100, DLS_ENOTFOUND);
+}
+
+static void test_limit(void **state)
+{
+	(void)state;
+	in_folder("file");
+	write_whole("12345", 5);
+	assert_content("12345", 5);
+	assert_refused(path, 4, DLS_ELIMIT);
+	assert_int_equal(truncate(path, 1LL << 40), 0); /* sparse */
+	assert_refused(path, 1 << 20, DLS_ELIMIT);
+}
+
+static int files_in_folder(void)
+{
+	char folder[sizeof path];
+	DIR *entries;
+	int count = -2; /* . and .. */
+
+	snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+	entries = opendir(folder);
+	assert_non_null(entries);
+	while (readdir(entries))
+		count++;
+	closedir(entries);
+	return count;
+}
+
+static void test_failed_write_leaves_the_old(void **state)
+{
+	struct dls_error err;
+
+	(void)state;
+	in_folder("folder");
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(dlsi_file_write(unit_alloc(), path, "x", 1, &err), DLS_EIO);
+	assert_int_equal(files_in_folder(), 1); /* no temporary file stays */
+	assert_int_equal(dlsi_file_write(unit_alloc(), "/nowhere/file", "x", 1, &err), DLS_EIO);
+	assert_non_null(strstr(err.text, "/nowhere/file"));
+}
+
+/* A limit on the size of files stands for a full disk: the write fails in the middle. */
+static void test_write_that_fails_in_the_middle(void **state)
+{
+	struct rlimit before, small;
+	static char big[100000];
+	struct dls_error err;
+	int rc;
+
+	(void)state;
+	in_folder("file");
+	write_whole("old", 3);
+	getrlimit(RLIMIT_FSIZE, &before);
+	small = before;
+	small.rlim_cur = 5000;
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &small);
+	rc = dlsi_file_write(unit_alloc(), path, big, sizeof big, &err);
+	setrlimit(RLIMIT_FSIZE, &before);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_int_equal(rc, DLS_EIO);
+	assert_int_equal(err.os_error, EFBIG);
+	assert_content("old", 3);
+	assert_int_equal(files_in_folder(), 1);
+}
+
+static void test_folders(void **state)
+{
+	struct dls_error err;
+	struct stat status;
+
+	(void)state;
+	in_folder("a//b/c");
+	assert_int_equal(dlsi_file_make_folder(unit_alloc(), path, &err), 0);
+	assert_int_equal(dlsi_file_make_folder(unit_alloc(), path, &err), 0);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0700);
+	strcat(path, "/file");
+	write_whole("x", 1);
+	assert_int_equal(dlsi_file_make_folder(unit_alloc(), path, &err), DLS_EIO);
+	strcat(path, "/below");
+	assert_int_equal(dlsi_file_make_folder(unit_alloc(), path, &err), DLS_EIO);
+	assert_int_equal(dlsi_file_make_folder(unit_alloc(), "/", &err), 0);
+}
+
+static void test_memory_runs_out(void **state)
+{
+	struct dls_error err;
+	uint8_t *data = NULL;
+	size_t length = 7;
+
+	(void)state;
+	in_folder("file");
+	write_whole("old", 3);
+	assert_int_equal(dlsi_file_read(unit_alloc_failing_at(1), path, 9, &data, &length, &err), DLS_ENOMEM);
+	assert_null(data);
+	assert_int_equal(length, 7);
+	assert_int_equal(dlsi_file_write(unit_alloc_failing_at(1), path, "new", 3, &err), DLS_ENOMEM);
+	assert_int_equal(dlsi_file_make_folder(unit_alloc_failing_at(1), path, &err), DLS_ENOMEM);
+	assert_null(dlsi_file_join(unit_alloc_failing_at(1), "a", "b"));
+	assert_content("old", 3);
+}
+
+static void test_joined(void **state)
+{
+	char *joined = dlsi_file_join(unit_alloc(), "/folder", "name");
+
+	(void)state;
+	assert_string_equal(joined, "/folder/name");
+	dlsi_free(unit_alloc(), joined);
+}
+
+UNIT_MAIN(test_written_and_read, test_what_is_no_readable_file, test_limit, test_failed_write_leaves_the_old,
+	test_write_that_fails_in_the_middle, test_folders, test_memory_runs_out, test_joined)
