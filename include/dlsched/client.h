@@ -57,9 +57,6 @@ int dls_client_process(struct dls_client *client, struct dls_error *err);
 int dls_client_command(
 	struct dls_client *client, const char *json, int timeout_ms, char **json_out, struct dls_error *err);
 
-/* Frees memory that a call handed out for it, with the allocator of the context it came from. */
-void dls_free(struct dls_ctx *ctx, void *memory);
-
 #ifdef __cplusplus
 }
 #endif

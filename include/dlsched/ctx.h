@@ -40,6 +40,9 @@ int dls_ctx_create(const struct dls_ctx_options *options, struct dls_ctx **ctx_o
 /* All handles made on it must have been destroyed. Waits for its threads. NULL is allowed. */
 void dls_ctx_destroy(struct dls_ctx *ctx);
 
+/* Frees memory that a call on a handle of this context handed out "to be freed with dls_free". NULL is allowed. */
+void dls_free(struct dls_ctx *ctx, void *memory);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,126 @@
+#include "node/ctx.h"
+
+#include "base/random.h"
+#include "base/utf8.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The kernel's boot id tells machines apart also where many have one name; it is shared by containers, whose loopback
+ * differs, but what it decides is only what is tried first. */
+static void find_host(char *host)
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, host, DLSI_HOST_BYTES - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (got > 0) {
+		host[got] = '\0';
+		host[strcspn(host, "\n")] = '\0';
+	} else if (gethostname(host, DLSI_HOST_BYTES) < 0) {
+		host[0] = '\0';
+	}
+	host[DLSI_HOST_BYTES - 1] = '\0';
+}
+
+static int start(struct dls_ctx *ctx, struct dls_error *err)
+{
+	if (dlsi_random_start())
+		return dlsi_fail(err, DLS_EIO, "the system gives no random numbers");
+	find_host(ctx->host);
+	ctx->zmq = zmq_ctx_new();
+	if (!ctx->zmq)
+		return dlsi_fail_errno(err, DLS_EIO, errno, "cannot create a ZeroMQ context");
+	return dlsi_loop_create(&ctx->alloc, &ctx->loop, err);
+}
+
+static void end(struct dls_ctx *ctx)
+{
+	struct dlsi_alloc alloc = ctx->alloc;
+
+	dlsi_loop_destroy(ctx->loop);
+	if (ctx->zmq)
+		while (zmq_ctx_term(ctx->zmq) < 0 && errno == EINTR)
+			;
+	pthread_mutex_destroy(&ctx->log_mutex);
+	dlsi_free(&alloc, ctx);
+}
+
+int dlsi_ctx_create(const struct dls_ctx_options *options, struct dls_ctx **ctx_out, struct dls_error *err)
+{
+	struct dlsi_alloc alloc = {options->resize, options->resize_arg};
+	struct dls_ctx *ctx;
+	int rc;
+
+	if (!alloc.resize)
+		alloc = dlsi_alloc_libc;
+	ctx = dlsi_calloc(&alloc, 1, sizeof *ctx);
+	if (!ctx)
+		return dlsi_fail_memory(err);
+	ctx->alloc = alloc;
+	ctx->pid = getpid();
+	ctx->log = options->log;
+	ctx->log_arg = options->log_arg;
+	ctx->log_level = options->log_level ? options->log_level : DLS_LOG_WARNING;
+	pthread_mutex_init(&ctx->log_mutex, NULL);
+	rc = start(ctx, err);
+	if (rc)
+		end(ctx);
+	else
+		*ctx_out = ctx;
+	return rc;
+}
+
+void dlsi_ctx_destroy(struct dls_ctx *ctx)
+{
+	unsigned handles;
+
+	if (dlsi_ctx_check(ctx, NULL))
+		return;
+	handles = atomic_load(&ctx->handles);
+	if (handles)
+		dlsi_ctx_log(ctx, DLS_LOG_ERROR, "a context with %u live handles is not destroyed", handles);
+	else
+		end(ctx);
+}
+
+int dlsi_ctx_check(const struct dls_ctx *ctx, struct dls_error *err)
+{
+	if (!ctx)
+		return dlsi_fail(err, DLS_EINVAL, "the context is NULL");
+	if (ctx->pid != getpid())
+		return dlsi_fail(err, DLS_EFORK,
+			"the context was made by process %ld, which forked this one; make a new one here",
+			(long)ctx->pid);
+	return 0;
+}
+
+void dlsi_ctx_ref(struct dls_ctx *ctx)
+{
+	atomic_fetch_add(&ctx->handles, 1);
+}
+
+void dlsi_ctx_unref(struct dls_ctx *ctx)
+{
+	atomic_fetch_sub(&ctx->handles, 1);
+}
+
+void dlsi_ctx_log(struct dls_ctx *ctx, enum dls_log_level level, const char *format, ...)
+{
+	char line[1001 + 4];
+	va_list arguments;
+
+	if (!ctx->log || level > ctx->log_level)
+		return;
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	line[dlsi_utf8_cut(line, 1000)] = '\0';
+	pthread_mutex_lock(&ctx->log_mutex);
+	ctx->log(ctx->log_arg, level, line);
+	pthread_mutex_unlock(&ctx->log_mutex);
+}

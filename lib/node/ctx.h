@@ -1,0 +1,45 @@
+/* The context: what the handles of a program share. One allocator, one log, one ZeroMQ context, one loop thread.
+ *
+ * Handles are counted; a context outlives all of them. After a fork the child has none of the threads: every call first
+ * asks dlsi_ctx_check, and destroying leaves everything as it lies. Thread-safe. */
+#ifndef DLSI_CTX_H
+#define DLSI_CTX_H
+
+#include "node/loop.h"
+#include <dlsched/ctx.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#define DLSI_HOST_BYTES 64
+
+struct dls_ctx {
+	struct dlsi_alloc alloc;
+	pid_t pid;
+	void *zmq;
+	struct dlsi_loop *loop;
+	char host[DLSI_HOST_BYTES]; /* the same for all processes of this machine, NUL-terminated */
+	atomic_uint handles;
+
+	pthread_mutex_t log_mutex; /* one line at a time */
+	void (*log)(void *log_arg, enum dls_log_level level, const char *line);
+	void *log_arg;
+	enum dls_log_level log_level;
+};
+
+/* `options` are complete. Errors: as dls_ctx_create. */
+int dlsi_ctx_create(const struct dls_ctx_options *options, struct dls_ctx **ctx_out, struct dls_error *err);
+void dlsi_ctx_destroy(struct dls_ctx *ctx);
+
+/* What every public call on a handle of this context asks first. Errors: DLS_EINVAL (NULL), DLS_EFORK. */
+int dlsi_ctx_check(const struct dls_ctx *ctx, struct dls_error *err);
+
+/* A handle was made or is gone. */
+void dlsi_ctx_ref(struct dls_ctx *ctx);
+void dlsi_ctx_unref(struct dls_ctx *ctx);
+
+/* A line for the operator; longer than 1,000 bytes it is cut. Costs nothing above the level that is asked for. */
+void dlsi_ctx_log(struct dls_ctx *ctx, enum dls_log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

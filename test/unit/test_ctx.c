@@ -1,0 +1,131 @@
+/* Contexts: options, log, live handles, and what a forked child is told. */
+#include "node/ctx.h"
+#include "test/unit/unit.h"
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct lines {
+	unsigned count;
+	char last[1100];
+	enum dls_log_level level;
+};
+
+static void keep_line(void *log_arg, enum dls_log_level level, const char *line)
+{
+	struct lines *lines = log_arg;
+
+	lines->count++;
+	lines->level = level;
+	snprintf(lines->last, sizeof lines->last, "%s", line);
+}
+
+static void *resize_unit(void *arg, void *old, size_t size)
+{
+	const struct dlsi_alloc *alloc = arg;
+
+	return alloc->resize(alloc->arg, old, size);
+}
+
+static struct dls_ctx_options options_with(const struct dlsi_alloc *alloc)
+{
+	struct dls_ctx_options options = DLS_CTX_OPTIONS_INIT;
+
+	options.resize = resize_unit;
+	options.resize_arg = (void *)(uintptr_t)alloc;
+	return options;
+}
+
+static void test_log_has_level_and_limit(void **state)
+{
+	struct dls_ctx_options options = options_with(unit_alloc());
+	struct lines lines = {0};
+	char long_text[2001];
+	struct dls_ctx *ctx;
+
+	(void)state;
+	options.log = keep_line;
+	options.log_arg = &lines;
+	assert_int_equal(dls_ctx_create(&options, &ctx, NULL), 0);
+	dlsi_ctx_log(ctx, DLS_LOG_INFO, "not asked for");
+	assert_int_equal(lines.count, 0);
+	dlsi_ctx_log(ctx, DLS_LOG_WARNING, "%d items", 7);
+	assert_string_equal(lines.last, "7 items");
+	assert_int_equal(lines.level, DLS_LOG_WARNING);
+	memset(long_text, 'x', 2000);
+	long_text[2000] = '\0';
+	dlsi_ctx_log(ctx, DLS_LOG_ERROR, "%s", long_text);
+	assert_int_equal(strlen(lines.last), 1000);
+	dls_ctx_destroy(ctx);
+}
+
+static void test_wrong_options_are_refused(void **state)
+{
+	struct dls_ctx_options options = DLS_CTX_OPTIONS_INIT;
+	struct dls_ctx *ctx = NULL;
+
+	(void)state;
+	options.log_level = 9;
+	assert_int_equal(dls_ctx_create(&options, &ctx, NULL), DLS_EINVAL);
+	assert_int_equal(dls_ctx_create(NULL, NULL, NULL), DLS_EINVAL);
+	assert_null(ctx);
+	dls_ctx_destroy(NULL);
+}
+
+static void test_live_handles_keep_it(void **state)
+{
+	struct dls_ctx_options options = options_with(unit_alloc());
+	struct lines lines = {0};
+	struct dls_ctx *ctx;
+
+	(void)state;
+	options.log = keep_line;
+	options.log_arg = &lines;
+	assert_int_equal(dls_ctx_create(&options, &ctx, NULL), 0);
+	dlsi_ctx_ref(ctx);
+	dls_ctx_destroy(ctx);
+	assert_non_null(strstr(lines.last, "1 live handle"));
+	dlsi_ctx_unref(ctx);
+	dls_ctx_destroy(ctx);
+}
+
+static void test_forked_child_is_told(void **state)
+{
+	struct dls_ctx *ctx;
+	int status = 0;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(dls_ctx_create(NULL, &ctx, NULL), 0);
+	child = fork();
+	if (child == 0) {
+		bool told = dlsi_ctx_check(ctx, NULL) == DLS_EFORK;
+
+		dls_ctx_destroy(ctx); /* must neither hang nor crash */
+		_exit(told ? 7 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_int_equal(dlsi_ctx_check(ctx, NULL), 0);
+	dls_ctx_destroy(ctx);
+}
+
+static void test_creation_without_memory(void **state)
+{
+	struct dls_ctx *ctx;
+	unsigned n = 0;
+	int rc;
+
+	(void)state;
+	do {
+		struct dls_ctx_options options = options_with(unit_alloc_failing_at(++n));
+
+		rc = dls_ctx_create(&options, &ctx, NULL);
+	} while (rc == DLS_ENOMEM);
+	assert_int_equal(rc, 0);
+	assert_true(n > 2);
+	dls_ctx_destroy(ctx);
+}
+
+UNIT_MAIN(test_log_has_level_and_limit, test_wrong_options_are_refused, test_live_handles_keep_it,
+	test_forked_child_is_told, test_creation_without_memory)
