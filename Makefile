@@ -182,7 +182,7 @@ lint:
 	test/lint/run.sh
 
 exports:
-	$(PYTHON) test/lint/exports.py --write
+	$(PYTHON) test/lint/rule_exports.py --write
 
 fuzz:
 	+$(MAKE) run-fuzzers BUILD=build/fuzz CC=clang SANITIZER='-fsanitize=fuzzer-no-link,address,undefined'
