@@ -23,7 +23,7 @@ LIBRARIES = {
     "sodium": ["base/hash.c", "base/random.c"],
     "spng": ["media/"],
     "sqlite3": ["store/"],
-    "zmq": ["net/"],
+    "zmq": ["net/", "node/loop."],  # the loop waits for sockets and descriptors alike
 }
 
 STANDARD = {"stdbool.h", "stddef.h", "stdint.h"}  # all that public headers need of the C library

@@ -10,8 +10,9 @@ UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
 
 def opens_with_comment(root, path, text):
     if path.suffix == ".c":
-        header = path.with_suffix(".h")
-        return text.startswith("/*") or (source.pathlib.Path(root) / header).exists()
+        root, name = source.pathlib.Path(root), path.with_suffix(".h")
+        return text.startswith("/*") or (root / name).exists() or (
+            path.parts[1] == "api" and (root / "include/dlsched" / name.name).exists())
     if path.suffix == ".h":
         return text.startswith("/*")
     body = re.sub(r"\A#!.*\n", "", text)
