@@ -20,6 +20,7 @@
 #define DLSI_ROW_FIELDS    64 /* model inputs or outputs of one item */
 #define DLSI_MANIFEST_RUNS 65536
 #define DLSI_TENSOR_RANK   8
+#define DLSI_RESULT_BYTES  (1ULL << 30) /* the results of one task */
 
 /* Blobs */
 #define DLSI_BLOB_CHUNK_BYTES      (256 * 1024)
