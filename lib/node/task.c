@@ -19,12 +19,12 @@ int dlsi_task_init(struct dls_task *task, const struct dlsi_alloc *alloc, const 
 	*task = (struct dls_task){.alloc = alloc, .attempt = attempt, .first = first, .count = count, .params = params};
 	dlsi_hex(job->bytes, DLSI_ID_BYTES, task->job);
 	atomic_init(&task->cancelled, false);
-	if (dlsi_inputs_init(&task->inputs, alloc, count))
+	if (dlsi_task_inputs_init(&task->inputs, alloc, count))
 		return DLS_ENOMEM;
 	task->outputs = dlsi_calloc(alloc, count, sizeof *task->outputs);
 	if (task->outputs)
 		return 0;
-	dlsi_inputs_fini(&task->inputs);
+	dlsi_task_inputs_fini(&task->inputs);
 	return DLS_ENOMEM;
 }
 
@@ -33,7 +33,7 @@ void dlsi_task_fini(struct dls_task *task)
 	for (uint32_t i = 0; i < task->count; i++)
 		dlsi_free(task->alloc, task->outputs[i].fields);
 	dlsi_free(task->alloc, task->outputs);
-	dlsi_inputs_fini(&task->inputs);
+	dlsi_task_inputs_fini(&task->inputs);
 }
 
 static int check_item(const struct dls_task *task, uint32_t item, struct dls_error *err)
@@ -121,7 +121,7 @@ static void add_missing(const struct dls_task *task, uint32_t item, int handled,
 	struct dls_error why = {0};
 	struct dlsi_field field;
 
-	if (dlsi_inputs_of(&task->inputs, item, &why)) {
+	if (dlsi_task_inputs_of(&task->inputs, item, &why)) {
 		if (handled)
 			dlsi_fail(&why, handled, "the handler failed: %s", dls_error_meaning(handled));
 		else
@@ -190,7 +190,7 @@ DLS_EXPORT int dls_task_item(struct dls_task *task, uint32_t item, const struct 
 {
 	int rc = check_item(task, item, err);
 
-	return rc ? rc : dlsi_inputs_row(&task->inputs, item, tensors_out, count_out, err);
+	return rc ? rc : dlsi_task_inputs_row(&task->inputs, item, tensors_out, count_out, err);
 }
 
 static int describe(const struct dls_tensor *tensor, struct dlsi_field *field_out, struct dls_error *err)

@@ -17,8 +17,8 @@ struct dls_task {
 	uint64_t attempt;
 	uint64_t first; /* item of the job */
 	uint32_t count;
-	const char *params;        /* borrowed, JSON */
-	struct dlsi_inputs inputs; /* a row per item, added by the maker */
+	const char *params;             /* borrowed, JSON */
+	struct dlsi_task_inputs inputs; /* a row per item, added by the maker */
 	struct dlsi_task_output *outputs;
 	uint64_t output_bytes;
 	atomic_bool cancelled;

@@ -5,30 +5,30 @@
 #define NO_READ UINT32_MAX
 
 /* Where an input lies; beside the tensor that describes it. */
-struct dlsi_input_source {
+struct dlsi_task_source {
 	uint32_t read;   /* NO_READ: inline, the tensor has its data */
 	uint64_t offset; /* in the read */
 	bool is_file;
 	bool is_copy; /* the tensor's data are its own */
 };
 
-struct dlsi_input_row {
+struct dlsi_task_row {
 	size_t first; /* input */
 	unsigned count;
 	uint32_t failed; /* with count 0: the read that says why */
 };
 
-int dlsi_inputs_init(struct dlsi_inputs *inputs, const struct dlsi_alloc *alloc, uint32_t rows)
+int dlsi_task_inputs_init(struct dlsi_task_inputs *inputs, const struct dlsi_alloc *alloc, uint32_t rows)
 {
-	struct dlsi_input_row *room = dlsi_calloc(alloc, rows, sizeof *room);
+	struct dlsi_task_row *room = dlsi_calloc(alloc, rows, sizeof *room);
 
 	if (!room)
 		return DLS_ENOMEM;
-	*inputs = (struct dlsi_inputs){.alloc = alloc, .rows = room};
+	*inputs = (struct dlsi_task_inputs){.alloc = alloc, .rows = room};
 	return 0;
 }
 
-void dlsi_inputs_fini(struct dlsi_inputs *inputs)
+void dlsi_task_inputs_fini(struct dlsi_task_inputs *inputs)
 {
 	for (uint32_t i = 0; i < inputs->read_count; i++) {
 		dlsi_free(inputs->alloc, inputs->reads[i].data);
@@ -41,15 +41,15 @@ void dlsi_inputs_fini(struct dlsi_inputs *inputs)
 	dlsi_free(inputs->alloc, inputs->rows);
 	dlsi_free(inputs->alloc, inputs->sources);
 	dlsi_free(inputs->alloc, inputs->tensors);
-	*inputs = (struct dlsi_inputs){.alloc = inputs->alloc};
+	*inputs = (struct dlsi_task_inputs){.alloc = inputs->alloc};
 }
 
 /* Room for `count` more inputs. */
-static bool reserve(struct dlsi_inputs *inputs, size_t count)
+static bool reserve(struct dlsi_task_inputs *inputs, size_t count)
 {
 	size_t capacity = inputs->capacity ? inputs->capacity : 16;
 	struct dls_tensor *tensors;
-	struct dlsi_input_source *sources;
+	struct dlsi_task_source *sources;
 
 	while (capacity < inputs->count + count)
 		capacity *= 2;
@@ -68,10 +68,10 @@ static bool reserve(struct dlsi_inputs *inputs, size_t count)
 }
 
 /* Room for `count` more reads. */
-static bool reserve_reads(struct dlsi_inputs *inputs, size_t count)
+static bool reserve_reads(struct dlsi_task_inputs *inputs, size_t count)
 {
 	size_t capacity = inputs->read_capacity ? inputs->read_capacity : 4;
-	struct dlsi_input_read *reads;
+	struct dlsi_task_read *reads;
 
 	while (capacity < inputs->read_count + count)
 		capacity *= 2;
@@ -86,9 +86,9 @@ static bool reserve_reads(struct dlsi_inputs *inputs, size_t count)
 }
 
 /* Makes the last read cover the value too, if the value lies within it or right behind it. */
-static bool join(struct dlsi_inputs *inputs, const struct dlsi_field *field)
+static bool join(struct dlsi_task_inputs *inputs, const struct dlsi_field *field)
 {
-	struct dlsi_input_read *last = inputs->read_count ? &inputs->reads[inputs->read_count - 1] : NULL;
+	struct dlsi_task_read *last = inputs->read_count ? &inputs->reads[inputs->read_count - 1] : NULL;
 	uint64_t end = field->offset + field->length;
 
 	if (!last || last->code || !dlsi_hash_equal(&last->blob.name, &field->blob.name) ||
@@ -96,7 +96,7 @@ static bool join(struct dlsi_inputs *inputs, const struct dlsi_field *field)
 		return false;
 	if (end <= last->offset + last->length)
 		return true;
-	if (end - last->offset > DLSI_READ_BYTES)
+	if (end - last->offset > DLSI_TASK_READ_BYTES)
 		return false;
 	inputs->bytes += end - (last->offset + last->length);
 	last->length = end - last->offset;
@@ -104,11 +104,11 @@ static bool join(struct dlsi_inputs *inputs, const struct dlsi_field *field)
 }
 
 /* Fills in the source of a value that lies in a blob; there is room for the read. */
-static void locate(struct dlsi_inputs *inputs, const struct dlsi_field *field, struct dlsi_input_source *source)
+static void locate(struct dlsi_task_inputs *inputs, const struct dlsi_field *field, struct dlsi_task_source *source)
 {
 	if (!join(inputs, field)) {
 		inputs->reads[inputs->read_count++] =
-			(struct dlsi_input_read){.blob = field->blob, .offset = field->offset, .length = field->length};
+			(struct dlsi_task_read){.blob = field->blob, .offset = field->offset, .length = field->length};
 		inputs->bytes += field->length;
 	}
 	source->read = inputs->read_count - 1;
@@ -141,7 +141,8 @@ static int check(const struct dlsi_field *field, struct dls_error *err)
 	return 0;
 }
 
-int dlsi_inputs_add(struct dlsi_inputs *inputs, const struct dlsi_field *fields, unsigned count, struct dls_error *err)
+int dlsi_task_inputs_add(
+	struct dlsi_task_inputs *inputs, const struct dlsi_field *fields, unsigned count, struct dls_error *err)
 {
 	int rc = 0;
 
@@ -151,14 +152,14 @@ int dlsi_inputs_add(struct dlsi_inputs *inputs, const struct dlsi_field *fields,
 		return rc;
 	if (!reserve(inputs, count) || !reserve_reads(inputs, count))
 		return dlsi_fail_memory(err);
-	inputs->rows[inputs->row_count++] = (struct dlsi_input_row){.first = inputs->count, .count = count};
+	inputs->rows[inputs->row_count++] = (struct dlsi_task_row){.first = inputs->count, .count = count};
 	for (unsigned i = 0; i < count; i++) {
 		const struct dlsi_field *field = &fields[i];
 		bool is_inline = field->form == DLSI_FORM_INLINE;
-		struct dlsi_input_source *source = &inputs->sources[inputs->count];
+		struct dlsi_task_source *source = &inputs->sources[inputs->count];
 		struct dls_tensor *tensor = &inputs->tensors[inputs->count++];
 
-		*source = (struct dlsi_input_source){.read = NO_READ, .is_file = field->media == DLSI_MEDIA_FILE};
+		*source = (struct dlsi_task_source){.read = NO_READ, .is_file = field->media == DLSI_MEDIA_FILE};
 		*tensor = describe(field, is_inline ? field->bytes.length : field->length);
 		if (is_inline)
 			tensor->data = field->bytes.data;
@@ -168,36 +169,36 @@ int dlsi_inputs_add(struct dlsi_inputs *inputs, const struct dlsi_field *fields,
 	return 0;
 }
 
-int dlsi_inputs_add_failed(struct dlsi_inputs *inputs, uint32_t rows, const struct dls_error *why)
+int dlsi_task_inputs_add_failed(struct dlsi_task_inputs *inputs, uint32_t rows, const struct dls_error *why)
 {
 	if (!reserve_reads(inputs, 1))
 		return DLS_ENOMEM;
-	inputs->reads[inputs->read_count++] = (struct dlsi_input_read){0};
-	dlsi_inputs_fail(inputs, inputs->read_count - 1, why);
+	inputs->reads[inputs->read_count++] = (struct dlsi_task_read){0};
+	dlsi_task_inputs_fail(inputs, inputs->read_count - 1, why);
 	for (uint32_t i = 0; i < rows; i++)
-		inputs->rows[inputs->row_count++] = (struct dlsi_input_row){.failed = inputs->read_count - 1};
+		inputs->rows[inputs->row_count++] = (struct dlsi_task_row){.failed = inputs->read_count - 1};
 	return 0;
 }
 
-void dlsi_inputs_fill(struct dlsi_inputs *inputs, uint32_t read, uint8_t *data_take)
+void dlsi_task_inputs_fill(struct dlsi_task_inputs *inputs, uint32_t read, uint8_t *data_take)
 {
 	inputs->reads[read].data = data_take;
 }
 
-void dlsi_inputs_fail(struct dlsi_inputs *inputs, uint32_t read, const struct dls_error *why)
+void dlsi_task_inputs_fail(struct dlsi_task_inputs *inputs, uint32_t read, const struct dls_error *why)
 {
 	inputs->reads[read].code = why->code;
 	inputs->reads[read].sentence = dlsi_strdup(inputs->alloc, why->text);
 }
 
-static int explain(const struct dlsi_input_read *read, struct dls_error *err)
+static int explain(const struct dlsi_task_read *read, struct dls_error *err)
 {
 	return dlsi_fail(err, read->code, "%s", read->sentence ? read->sentence : dls_error_meaning(read->code));
 }
 
-unsigned dlsi_inputs_of(const struct dlsi_inputs *inputs, uint32_t row, struct dls_error *err)
+unsigned dlsi_task_inputs_of(const struct dlsi_task_inputs *inputs, uint32_t row, struct dls_error *err)
 {
-	const struct dlsi_input_row *at = &inputs->rows[row];
+	const struct dlsi_task_row *at = &inputs->rows[row];
 
 	if (!at->count) {
 		explain(&inputs->reads[at->failed], err);
@@ -214,19 +215,19 @@ unsigned dlsi_inputs_of(const struct dlsi_inputs *inputs, uint32_t row, struct d
 	return at->count;
 }
 
-struct dlsi_input dlsi_inputs_at(struct dlsi_inputs *inputs, uint32_t row, unsigned i)
+struct dlsi_task_input dlsi_task_inputs_at(struct dlsi_task_inputs *inputs, uint32_t row, unsigned i)
 {
 	size_t at = inputs->rows[row].first + i;
-	const struct dlsi_input_source *source = &inputs->sources[at];
+	const struct dlsi_task_source *source = &inputs->sources[at];
 	struct dls_tensor *tensor = &inputs->tensors[at];
 
 	if (!tensor->data && source->read != NO_READ)
 		tensor->data = inputs->reads[source->read].data + source->offset;
-	return (struct dlsi_input){tensor, source->is_file};
+	return (struct dlsi_task_input){tensor, source->is_file};
 }
 
 /* Moves a value that does not lie as its type must to memory of its own. */
-static int align(struct dlsi_inputs *inputs, size_t at, struct dls_error *err)
+static int align(struct dlsi_task_inputs *inputs, size_t at, struct dls_error *err)
 {
 	struct dls_tensor *tensor = &inputs->tensors[at];
 	void *copy;
@@ -242,17 +243,17 @@ static int align(struct dlsi_inputs *inputs, size_t at, struct dls_error *err)
 	return 0;
 }
 
-int dlsi_inputs_row(struct dlsi_inputs *inputs, uint32_t row, const struct dls_tensor **tensors_out,
+int dlsi_task_inputs_row(struct dlsi_task_inputs *inputs, uint32_t row, const struct dls_tensor **tensors_out,
 	uint32_t *count_out, struct dls_error *err)
 {
-	const struct dlsi_input_row *at = &inputs->rows[row];
+	const struct dlsi_task_row *at = &inputs->rows[row];
 	struct dls_error why = {0};
 	int rc = 0;
 
-	if (!dlsi_inputs_of(inputs, row, &why))
+	if (!dlsi_task_inputs_of(inputs, row, &why))
 		return dlsi_fail(err, why.code, "%s", why.text);
 	for (unsigned i = 0; i < at->count && rc == 0; i++) {
-		dlsi_inputs_at(inputs, row, i);
+		dlsi_task_inputs_at(inputs, row, i);
 		rc = align(inputs, at->first + i, err);
 	}
 	if (rc == 0) {

@@ -8,10 +8,10 @@
 
 #include "proto/page.h"
 
-#define DLSI_READ_BYTES (16ULL * 1024 * 1024) /* neighbours are joined up to this */
+#define DLSI_TASK_READ_BYTES (16ULL * 1024 * 1024) /* neighbours are joined up to this */
 
 /* Bytes of a blob that one or more inputs need. */
-struct dlsi_input_read {
+struct dlsi_task_read {
 	struct dlsi_blob blob;
 	uint64_t offset;
 	uint64_t length;
@@ -20,53 +20,54 @@ struct dlsi_input_read {
 	char *sentence;
 };
 
-struct dlsi_input_source;
-struct dlsi_input_row;
+struct dlsi_task_source;
+struct dlsi_task_row;
 
-struct dlsi_inputs {
+struct dlsi_task_inputs {
 	const struct dlsi_alloc *alloc;
 	struct dls_tensor *tensors; /* of all rows */
-	struct dlsi_input_source *sources;
+	struct dlsi_task_source *sources;
 	size_t count;
 	size_t capacity;
-	struct dlsi_input_row *rows;
+	struct dlsi_task_row *rows;
 	uint32_t row_count;
-	struct dlsi_input_read *reads;
+	struct dlsi_task_read *reads;
 	uint32_t read_count;
 	uint32_t read_capacity;
 	uint64_t bytes; /* of all reads */
 };
 
 /* `rows` rows will be added. Errors: DLS_ENOMEM (nothing to fini). */
-int dlsi_inputs_init(struct dlsi_inputs *inputs, const struct dlsi_alloc *alloc, uint32_t rows);
-void dlsi_inputs_fini(struct dlsi_inputs *inputs);
+int dlsi_task_inputs_init(struct dlsi_task_inputs *inputs, const struct dlsi_alloc *alloc, uint32_t rows);
+void dlsi_task_inputs_fini(struct dlsi_task_inputs *inputs);
 
-/* Adds the next item's inputs. Inline bytes are borrowed until dlsi_inputs_fini. Errors: DLS_EFORMAT (a field that is
- * no input), DLS_ENOMEM; then nothing was added. */
-int dlsi_inputs_add(struct dlsi_inputs *inputs, const struct dlsi_field *fields, unsigned count, struct dls_error *err);
+/* Adds the next item's inputs. Inline bytes are borrowed until dlsi_task_inputs_fini. Errors: DLS_EFORMAT (a field that
+ * is no input), DLS_ENOMEM; then nothing was added. */
+int dlsi_task_inputs_add(
+	struct dlsi_task_inputs *inputs, const struct dlsi_field *fields, unsigned count, struct dls_error *err);
 
 /* Adds `rows` items whose inputs cannot be had. Errors: DLS_ENOMEM. */
-int dlsi_inputs_add_failed(struct dlsi_inputs *inputs, uint32_t rows, const struct dls_error *why);
+int dlsi_task_inputs_add_failed(struct dlsi_task_inputs *inputs, uint32_t rows, const struct dls_error *why);
 
 /* Ends a read: with its bytes, which become the inputs', or with the reason why there are none. */
-void dlsi_inputs_fill(struct dlsi_inputs *inputs, uint32_t read, uint8_t *data_take);
-void dlsi_inputs_fail(struct dlsi_inputs *inputs, uint32_t read, const struct dls_error *why);
+void dlsi_task_inputs_fill(struct dlsi_task_inputs *inputs, uint32_t read, uint8_t *data_take);
+void dlsi_task_inputs_fail(struct dlsi_task_inputs *inputs, uint32_t read, const struct dls_error *why);
 
 /* One input as it lies in memory, perhaps not aligned. */
-struct dlsi_input {
+struct dlsi_task_input {
 	const struct dls_tensor *tensor; /* a file: uint8 of rank 1 */
 	bool is_file;
 };
 
 /* How many inputs the item has; 0 if they cannot be had, which *err then explains. */
-unsigned dlsi_inputs_of(const struct dlsi_inputs *inputs, uint32_t row, struct dls_error *err);
+unsigned dlsi_task_inputs_of(const struct dlsi_task_inputs *inputs, uint32_t row, struct dls_error *err);
 
 /* Input `i` of an item that has it. */
-struct dlsi_input dlsi_inputs_at(struct dlsi_inputs *inputs, uint32_t row, unsigned i);
+struct dlsi_task_input dlsi_task_inputs_at(struct dlsi_task_inputs *inputs, uint32_t row, unsigned i);
 
 /* All inputs of an item as an array, each aligned for its type. Errors: that with which they cannot be had, DLS_ENOMEM.
  */
-int dlsi_inputs_row(struct dlsi_inputs *inputs, uint32_t row, const struct dls_tensor **tensors_out,
+int dlsi_task_inputs_row(struct dlsi_task_inputs *inputs, uint32_t row, const struct dls_tensor **tensors_out,
 	uint32_t *count_out, struct dls_error *err);
 
 #endif

@@ -72,15 +72,15 @@ static void choose_row(struct dlsi_rng *rng, struct row *row, uint64_t *next)
 	}
 }
 
-static void fill_reads(struct dlsi_inputs *inputs)
+static void fill_reads(struct dlsi_task_inputs *inputs)
 {
 	for (uint32_t i = 0; i < inputs->read_count; i++) {
-		const struct dlsi_input_read *read = &inputs->reads[i];
+		const struct dlsi_task_read *read = &inputs->reads[i];
 		uint8_t *data = dlsi_malloc(unit_alloc(), (size_t)read->length);
 
 		assert_true(read->offset + read->length <= BLOB_BYTES);
 		memcpy(data, blobs[read->blob.name.bytes[0]] + read->offset, (size_t)read->length);
-		dlsi_inputs_fill(inputs, i, data);
+		dlsi_task_inputs_fill(inputs, i, data);
 	}
 }
 
@@ -102,7 +102,7 @@ static void assert_row(struct dls_task *task, uint32_t item, const struct row *r
 			expected->length ? (uintptr_t)tensors[i].data % dls_dtype_bytes(expected->dtype) : 0, 0);
 		if (expected->length)
 			assert_memory_equal(tensors[i].data, expected->bytes, expected->length);
-		assert_int_equal(dlsi_inputs_at(&task->inputs, item, i).is_file, expected->is_file);
+		assert_int_equal(dlsi_task_inputs_at(&task->inputs, item, i).is_file, expected->is_file);
 	}
 }
 
@@ -122,7 +122,8 @@ static void test_inputs_are_what_the_rows_name(void **state)
 		assert_int_equal(dlsi_task_init(&task, unit_alloc(), &job, 1, 0, ITEMS, "{}"), 0);
 		for (uint32_t item = 0; item < ITEMS; item++) {
 			choose_row(&rng, &rows[item], &next);
-			assert_int_equal(dlsi_inputs_add(&task.inputs, rows[item].fields, rows[item].count, NULL), 0);
+			assert_int_equal(
+				dlsi_task_inputs_add(&task.inputs, rows[item].fields, rows[item].count, NULL), 0);
 		}
 		fill_reads(&task.inputs);
 		for (uint32_t item = ITEMS; item-- > 0;)
@@ -145,16 +146,16 @@ static void test_neighbours_become_one_read(void **state)
 {
 	const struct dlsi_field fields[] = {blob_field(0, 0, 784), blob_field(0, 784, 784), blob_field(0, 784, 784),
 		blob_field(0, 1568, 784), blob_field(1, 2352, 784), blob_field(1, 0, 784), blob_field(1, 0, 0)};
-	struct dlsi_inputs inputs;
+	struct dlsi_task_inputs inputs;
 
 	(void)state;
-	assert_int_equal(dlsi_inputs_init(&inputs, unit_alloc(), 7), 0);
+	assert_int_equal(dlsi_task_inputs_init(&inputs, unit_alloc(), 7), 0);
 	for (unsigned i = 0; i < 7; i++)
-		assert_int_equal(dlsi_inputs_add(&inputs, &fields[i], 1, NULL), 0);
+		assert_int_equal(dlsi_task_inputs_add(&inputs, &fields[i], 1, NULL), 0);
 	assert_int_equal(inputs.read_count, 3);
 	assert_int_equal(inputs.reads[0].length, 3 * 784);
 	assert_int_equal(inputs.bytes, 5 * 784);
-	dlsi_inputs_fini(&inputs);
+	dlsi_task_inputs_fini(&inputs);
 }
 
 /* The row of a page as its fields; the page stays in `page`. */
@@ -187,7 +188,7 @@ static void begin_task(struct dls_task *task, uint32_t items)
 
 	assert_int_equal(dlsi_task_init(task, unit_alloc(), &job, 5, 1000, items, "{\"a\":1}"), 0);
 	for (uint32_t i = 0; i < items; i++)
-		assert_int_equal(dlsi_inputs_add(&task->inputs, &field, 1, NULL), 0);
+		assert_int_equal(dlsi_task_inputs_add(&task->inputs, &field, 1, NULL), 0);
 }
 
 static struct dls_tensor floats(const float *values, int64_t count)
@@ -281,12 +282,12 @@ static void test_inputs_that_cannot_be_had_are_the_items_error(void **state)
 
 	(void)state;
 	assert_int_equal(dlsi_task_init(&task, unit_alloc(), &job, 1, 0, 4, "{}"), 0);
-	assert_int_equal(dlsi_inputs_add(&task.inputs, &good, 1, NULL), 0);
-	assert_int_equal(dlsi_inputs_add(&task.inputs, pair, 2, NULL), 0);
-	assert_int_equal(dlsi_inputs_add_failed(&task.inputs, 2, &broken), 0);
+	assert_int_equal(dlsi_task_inputs_add(&task.inputs, &good, 1, NULL), 0);
+	assert_int_equal(dlsi_task_inputs_add(&task.inputs, pair, 2, NULL), 0);
+	assert_int_equal(dlsi_task_inputs_add_failed(&task.inputs, 2, &broken), 0);
 	assert_int_equal(task.inputs.read_count, 3);
-	dlsi_inputs_fill(&task.inputs, 0, dlsi_calloc(unit_alloc(), 1, 8));
-	dlsi_inputs_fail(&task.inputs, 1, &away);
+	dlsi_task_inputs_fill(&task.inputs, 0, dlsi_calloc(unit_alloc(), 1, 8));
+	dlsi_task_inputs_fail(&task.inputs, 1, &away);
 
 	assert_int_equal(dls_task_item(&task, 0, &tensors, &count, &err), 0);
 	assert_int_equal(dls_task_item(&task, 1, &tensors, &count, &err), DLS_ELOST);
@@ -339,9 +340,9 @@ static int run_whole(const struct dlsi_alloc *alloc, struct dlsi_buffer *page)
 
 	if (rc)
 		return rc;
-	rc = dlsi_inputs_add(&task.inputs, fields, 2, NULL);
+	rc = dlsi_task_inputs_add(&task.inputs, fields, 2, NULL);
 	if (rc == 0) {
-		dlsi_inputs_fill(&task.inputs, 0, dlsi_calloc(unit_alloc(), 1, 8));
+		dlsi_task_inputs_fill(&task.inputs, 0, dlsi_calloc(unit_alloc(), 1, 8));
 		rc = dls_task_item(&task, 0, &tensors, &count, NULL);
 	}
 	if (rc == 0)
