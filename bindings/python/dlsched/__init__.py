@@ -1,0 +1,14 @@
+"""Distributed deep-learning inference: jobs, and workers whose handlers are Python functions, on libdlsched.
+
+    with dlsched.Client("tcp://127.0.0.1:7700") as client:
+        for result in client.job(model="efficientnet-lite0").add_file("cat.jpg").submit():
+            print(result.outputs[0].indices, result.outputs[0].values)
+"""
+
+from . import errors
+from .client import Client
+from .errors import Error
+from .job import Job, Output, Progress, Result
+from .worker import Interrupted, Item, Worker
+
+__all__ = ["Client", "Error", "Interrupted", "Item", "Job", "Output", "Progress", "Result", "Worker", "errors"]

@@ -1,0 +1,148 @@
+"""A job: the items to run a model or a handler on, and their results."""
+
+import collections
+import ctypes
+import os
+import threading
+
+import numpy
+
+from . import errors
+from ._arrays import as_array, lend, to_array
+from ._handle import Handle
+from ._library import JobProgress, Result as ResultStruct, Tensor, call, lib
+
+Output = collections.namedtuple("Output", "values indices")
+Output.__doc__ = """One output of a model or handler: an array. Where the model folder asks for the highest values only, `values`
+are those, highest first, and `indices` says where in the output they stand; else `indices` is None."""
+
+Progress = collections.namedtuple("Progress", "items done failed running workers accepted")
+Progress.__doc__ = "How far a job is: counts of items, the workers that can run it, whether the master has it."
+
+
+class Result:
+    """What came of one item.
+
+    `item` is its number in the job, `worker` the name of who did it, `seconds` how long that took. `error` is None, or
+    the exception with which the item failed.
+    """
+
+    def __init__(self, struct):
+        self.item = struct.item
+        self.worker = (struct.worker or b"").decode()
+        self.seconds = struct.elapsed_ns / 1e9
+        self.error = None
+        if struct.code:
+            self.error = errors.make(struct.code, (struct.error or b"").decode("utf-8", "replace"))
+        self._outputs = [self._output(struct.outputs[i]) for i in range(struct.output_count)]
+
+    @staticmethod
+    def _output(struct):
+        values, indices = to_array(struct.tensor), None
+        if struct.indices:
+            indices = numpy.array(struct.indices[: values.size], numpy.uint32)
+        return Output(values, indices)
+
+    @property
+    def outputs(self):
+        """The outputs, each an Output; raises the error if the item failed."""
+        if self.error is not None:
+            raise self.error
+        return self._outputs
+
+    @property
+    def value(self):
+        """The values of the only or first output; raises the error if the item failed."""
+        return self.outputs[0].values
+
+
+class Job(Handle):
+    """Made by Client.job(). Add items, submit(), and iterate over the results, which come in the order of the items.
+
+    Every add_ method and submit() return the job, so that calls can be chained. Arrays above 64 KB are not copied: leave
+    them unchanged until the job has ended. A job that was iterated to its end is closed by that.
+    """
+
+    def __init__(self, pointer, forget):
+        super().__init__(pointer)
+        self._forget = forget
+        self._taking = threading.Lock()
+        self._last_progress = None
+
+    def add_file(self, path):
+        """One item from a JPEG, PNG or .npy file, which a worker decodes; from an idx file as many as it holds."""
+        self._call(lib.dls_job_add_file, os.fsencode(path))
+        return self
+
+    def add_bytes(self, data):
+        """One item from the bytes of such a file."""
+        data = bytes(data)
+        self._call(lib.dls_job_add_bytes, data, len(data))
+        return self
+
+    def add(self, *arrays):
+        """One item from an array per input of the model or argument of the handler."""
+        arrays = [as_array(array) for array in arrays]
+        with self._use() as pointer:
+            tensors = (Tensor * len(arrays))(*map(lend, arrays))
+            call(lib.dls_job_add_tensors, pointer, tensors, len(tensors))
+        return self
+
+    def add_batch(self, array):
+        """As many items as the array's first dimension says, for models and handlers with one input."""
+        array = as_array(array)
+        with self._use() as pointer:
+            call(lib.dls_job_add_batch, pointer, lend(array))
+        return self
+
+    def submit(self):
+        """Hands the job to the master, in the background."""
+        self._call(lib.dls_job_submit)
+        return self
+
+    def next(self, timeout=None):
+        """The next Result, or None when all have been taken; ETIMEOUT, a TimeoutError, when none has come in `timeout`
+        seconds. An item that failed is a Result too; raised is what ends the whole job."""
+        pointer = ctypes.POINTER(ResultStruct)()
+        with self._taking:
+            if not self._wait(lib.dls_job_next, timeout, errors.ETIMEOUT, pointer):
+                return None
+        try:
+            return Result(pointer.contents)
+        finally:
+            lib.dls_result_destroy(pointer)
+
+    def __iter__(self):
+        while True:
+            result = self.next()
+            if result is None:
+                break
+            yield result
+        self.close()
+
+    def wait(self, timeout=None):
+        """Waits until all results have come, as far as the client's window has room for them."""
+        self._wait(lib.dls_job_wait, timeout, errors.ETIMEOUT)
+
+    def cancel(self):
+        """Ends the job. What has come can still be taken; then next() raises ECANCELLED."""
+        self._call(lib.dls_job_cancel)
+
+    def progress(self):
+        """A Progress; of a closed job, the last."""
+        if self._last_progress is None:
+            with self._use() as pointer:
+                return self._progress(pointer)
+        return self._last_progress
+
+    @staticmethod
+    def _progress(pointer):
+        struct = JobProgress()
+        lib.dls_job_progress(pointer, struct)
+        counts = (struct.items, struct.done, struct.failed, struct.running, struct.workers)
+        return Progress(*counts, bool(struct.accepted))
+
+    def _destroy(self, pointer):
+        self._last_progress = self._progress(pointer)
+        lib.dls_job_destroy(pointer)
+        self._forget(self)

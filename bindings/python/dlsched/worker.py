@@ -1,0 +1,195 @@
+"""A worker whose handlers are Python functions."""
+
+import ctypes
+import json
+import os
+import threading
+import time
+import traceback
+
+from . import errors
+from ._arrays import as_array, describe, to_array
+from ._handle import Context, Handle, create
+from ._library import RUN, TENSORS, HandlerOps, Tensor, WorkerOptions, call, lib
+from .client import encode
+
+
+POLL_SECONDS = 0.01
+
+
+class Interrupted(BaseException):
+    """Raised inside a handler that still runs when its worker is closed. Nobody waits for its result any more."""
+
+
+class Item:
+    """One item of a job, as a handler sees it.
+
+    `inputs` are its arrays; an encoded file comes as uint8 of one dimension. `params` is the job's dict. An item may be
+    run more than once, here or elsewhere, and only one result counts: guard effects outside by (job, number, attempt).
+    """
+
+    def __init__(self, task, index, params):
+        self._task = task
+        self.number = lib.dls_task_item_number(task, index)
+        self.job = lib.dls_task_job(task).decode()
+        self.attempt = lib.dls_task_attempt(task)
+        self.params = params
+        tensors, count = TENSORS(), ctypes.c_uint32()
+        call(lib.dls_task_item, task, index, tensors, count)
+        self.inputs = [to_array(tensors[i]) for i in range(count.value)]
+
+    def cancelled(self):
+        """True if nobody waits for the item any more. Only while the handler runs."""
+        return bool(lib.dls_task_cancelled(self._task))
+
+
+def explain(error):
+    """An exception as the sentence of an item's error, then its traceback with the innermost call first: what does not
+    fit in the end is the least telling."""
+    lines = ["".join(traceback.format_exception_only(type(error), error)).strip()]
+    frames = traceback.extract_tb(error.__traceback__)
+    lines += [
+        f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}: {frame.line}'
+        for frame in reversed(frames)
+        if frame.filename != __file__
+    ]
+    return "\n".join(lines).replace("\0", "?").encode("utf-8", "replace")
+
+
+def as_outputs(value):
+    """What a handler returned as a list of arrays: a tuple or list is one output each, anything else the only one."""
+    return [as_array(output) for output in (value if isinstance(value, (tuple, list)) else [value])]
+
+
+class Worker(Handle):
+    """A worker for the master at an address such as "tcp://host:port".
+
+    Register handlers, then start() it, or serve() until Ctrl-C. `devices` tasks run at once, each on its own thread, and
+    `credits` of them wait at each device. With models=False it runs handlers only. Zero means the library's default.
+    """
+
+    def __init__(
+        self,
+        master,
+        *,
+        name=None,
+        data_bind=None,
+        insecure=False,
+        cache_dir=None,
+        devices=0,
+        credits=0,
+        models=True,
+    ):
+        options = WorkerOptions(
+            master=encode(master),
+            name=encode(name),
+            data_bind=encode(data_bind),
+            insecure=insecure,
+            cache_dir=None if cache_dir is None else os.fsencode(cache_dir),
+            devices=devices,
+            credits=credits,
+            no_models=not models,
+        )
+        self._callbacks = []  # the library calls them as long as the worker lives
+        self._running = set()  # threads inside a handler
+        self._running_lock = threading.Lock()
+        self._context = Context()
+        try:
+            pointer = create(lib.dls_worker_create, self._context.pointer, options)
+        except errors.Error:
+            self._context.destroy()
+            raise
+        super().__init__(pointer)
+
+    def handle(self, name, function):
+        """Registers `function` for jobs that name this handler; before start().
+
+        It is called with an Item and returns an array, or a tuple or list of arrays. An exception becomes the item's
+        error, with its traceback; an Error keeps its code. Several calls may run at once, on threads of the library.
+        """
+
+        @RUN
+        def run(_arg, task):
+            self._run_task(function, task)
+            return 0
+
+        self._callbacks.append(run)
+        self._call(lib.dls_worker_handle, encode(name), HandlerOps(run=run))
+
+    def handler(self, name):
+        """The same as a decorator: @worker.handler("square")."""
+
+        def register(function):
+            self.handle(name, function)
+            return function
+
+        return register
+
+    def start(self):
+        """Asks the master for work."""
+        self._call(lib.dls_worker_start)
+        return self
+
+    def wait(self, timeout=None):
+        """Waits until a master has taken the worker in; errors as Client.wait()."""
+        self._wait(lib.dls_worker_wait, timeout, errors.EUNREACHABLE)
+
+    def serve(self):
+        """Starts the worker and runs it until Ctrl-C."""
+        try:
+            self.start()
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self.close()
+
+    def _run_task(self, function, task):
+        thread = threading.get_ident()
+        try:
+            with self._running_lock:
+                self._running.add(thread)
+            try:
+                params = json.loads(lib.dls_task_params(task))
+                for index in range(lib.dls_task_items(task)):
+                    if lib.dls_task_cancelled(task):
+                        break
+                    self._run_item(function, task, index, params)
+            finally:
+                with self._running_lock:
+                    self._running.discard(thread)
+        except Interrupted:
+            # Items without a result would fail if the task returned before the library has cancelled it.
+            while not lib.dls_task_cancelled(task):
+                time.sleep(POLL_SECONDS)
+
+    def _run_item(self, function, task, index, params):
+        try:
+            arrays = as_outputs(function(Item(task, index, params)))
+            tensors = (Tensor * len(arrays))(*map(describe, arrays))
+            call(lib.dls_task_result, task, index, tensors, len(tensors))
+        except Interrupted:
+            raise
+        except BaseException as error:
+            code = error.code if isinstance(error, errors.Error) and error.code else errors.EHANDLER.code
+            lib.dls_task_fail(task, index, code, explain(error))
+
+    def _interrupt(self):
+        """Raises Interrupted in the handlers that run, as soon as each executes Python."""
+        with self._running_lock:
+            for thread in self._running:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Interrupted))
+
+    def close(self):
+        """Ends the worker: interrupts its handlers and tells the master, who gives their items to another."""
+        if threading.get_ident() in self._running:
+            raise errors.ESTATE("a handler cannot close the worker that runs it")
+        super().close()
+
+    def _destroy(self, pointer):
+        # In a thread, because it waits for the handlers, and Ctrl-C must be able to end this wait too.
+        ending = threading.Thread(target=lib.dls_worker_destroy, args=(pointer,), daemon=True)
+        ending.start()
+        self._interrupt()
+        ending.join()
+        self._context.destroy()
