@@ -1,0 +1,69 @@
+#include "graph/graph.h"
+
+#include <string.h>
+
+void dlsi_graph_destroy(struct dlsi_graph *graph)
+{
+	const struct dlsi_alloc *alloc;
+
+	if (!graph)
+		return;
+	alloc = graph->arena.alloc;
+	dlsi_arena_fini(&graph->arena);
+	dlsi_free(alloc, graph);
+}
+
+uint32_t dlsi_graph_add_value(struct dlsi_graph *graph, const char *name)
+{
+	if (graph->value_count == graph->value_capacity) {
+		uint32_t capacity = graph->value_capacity ? 2 * graph->value_capacity : 64;
+		struct dlsi_value *grown = capacity > graph->value_capacity
+						   ? dlsi_arena_take(&graph->arena, capacity, sizeof *grown)
+						   : NULL;
+
+		if (!grown)
+			return DLSI_NO_VALUE;
+		if (graph->value_count)
+			memcpy(grown, graph->values, graph->value_count * sizeof *grown);
+		graph->values = grown;
+		graph->value_capacity = capacity;
+	}
+	graph->values[graph->value_count] = (struct dlsi_value){.name = name};
+	return graph->value_count++;
+}
+
+size_t dlsi_value_count(const struct dlsi_value *value)
+{
+	size_t count = 1;
+
+	for (uint32_t i = 0; i < value->rank; i++)
+		count *= (size_t)value->dims[i];
+	return count;
+}
+
+size_t dlsi_value_bytes(const struct dlsi_value *value)
+{
+	return dlsi_value_count(value) * dls_dtype_bytes(value->dtype);
+}
+
+void dlsi_value_dims(const struct dlsi_value *value, int64_t batch, int64_t dims_out[DLS_TENSOR_RANK])
+{
+	memcpy(dims_out, value->dims, sizeof value->dims);
+	if (value->batched)
+		dims_out[0] = batch;
+}
+
+const struct dlsi_value *dlsi_node_input(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i)
+{
+	return i < node->input_count && node->inputs[i] != DLSI_NO_VALUE ? &graph->values[node->inputs[i]] : NULL;
+}
+
+struct dlsi_value *dlsi_node_output(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	return &graph->values[node->outputs[0]];
+}
+
+bool dlsi_clamp_is_none(const struct dlsi_clamp *clamp)
+{
+	return clamp->low == -INFINITY && clamp->high == INFINITY;
+}

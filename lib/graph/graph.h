@@ -1,0 +1,149 @@
+/* A model as a graph: values (inputs, constants, what operators compute) and nodes (operators) in an order in which
+ * each comes after those whose outputs it takes.
+ *
+ * Shapes are those of one item. When `graph->unbatchable` is NULL, the values marked `batched` have dims[0] = 1 that
+ * stands for the batch: in a run of n items it is n, and everything else is as written here.
+ *
+ * All memory of a graph is its arena's and lives as long as it does. Constants may point into the file, so the file
+ * must live as long as well. Pure: no I/O, threads or clock. Not thread-safe while it is changed. */
+#ifndef DLSI_GRAPH_H
+#define DLSI_GRAPH_H
+
+#include "base/error.h"
+#include "graph/arena.h"
+#include <dlsched/tensor.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DLSI_NO_VALUE     UINT32_MAX /* an optional input or output that is left out */
+
+#define DLSI_SPATIAL_RANK 3
+
+struct dlsi_op;
+
+struct dlsi_value {
+	const char *name;
+	enum dls_dtype dtype; /* 0 while not inferred */
+	uint32_t rank;
+	int64_t dims[DLS_TENSOR_RANK];
+	bool batched;
+	bool open;        /* an input or output whose first dimension the file leaves open */
+	const void *data; /* of a constant: dense little-endian elements at any alignment; NULL for all others */
+};
+
+enum dlsi_attribute_kind {
+	DLSI_ATTRIBUTE_FLOAT = 1,
+	DLSI_ATTRIBUTE_INT,
+	DLSI_ATTRIBUTE_STRING,
+	DLSI_ATTRIBUTE_TENSOR,
+	DLSI_ATTRIBUTE_FLOATS,
+	DLSI_ATTRIBUTE_INTS,
+	DLSI_ATTRIBUTE_OTHER
+};
+
+struct dlsi_attribute {
+	const char *name;
+	enum dlsi_attribute_kind kind;
+	uint32_t count; /* of ints or floats */
+	union {
+		float f;
+		int64_t i;
+		const char *s;
+		const float *floats;
+		const int64_t *ints;
+		uint32_t value; /* of a tensor */
+	};
+};
+
+/* A sliding window of a convolution or pooling. All sizes are above 0, pads 0 or more; auto_pad is worked out. */
+struct dlsi_window {
+	uint32_t rank; /* spatial dimensions, 1 to DLSI_SPATIAL_RANK */
+	int64_t kernel[DLSI_SPATIAL_RANK];
+	int64_t strides[DLSI_SPATIAL_RANK];
+	int64_t dilations[DLSI_SPATIAL_RANK];
+	int64_t pads_before[DLSI_SPATIAL_RANK];
+	int64_t pads_after[DLSI_SPATIAL_RANK];
+};
+
+/* min(max(x, low), high); infinite where there is no bound. */
+struct dlsi_clamp {
+	float low, high;
+};
+
+#define DLSI_CLAMP_NONE ((struct dlsi_clamp){-INFINITY, INFINITY})
+
+struct dlsi_node {
+	const struct dlsi_op *op;
+	const char *name; /* its own, or its first output's */
+	uint32_t *inputs; /* values, or DLSI_NO_VALUE; the last one is a value */
+	uint32_t *outputs;
+	uint32_t input_count;
+	uint32_t output_count; /* only the first output is computed; others may be listed, unused */
+	struct dlsi_attribute *attributes;
+	uint32_t attribute_count;
+
+	/* What shape inference made of the attributes. */
+	union {
+		struct {
+			struct dlsi_window window;
+			int64_t groups;
+		} conv;
+		struct {
+			struct dlsi_window window;
+			bool count_padding; /* an average is over the whole window, also where it sticks out */
+		} pool;
+		struct {
+			float alpha, beta;
+			bool transpose_a, transpose_b;
+		} gemm;
+		struct dlsi_clamp clamp;
+		float epsilon;
+		struct {
+			uint32_t first, end; /* the axes normalised over together */
+		} softmax;
+	};
+
+	/* What rewriting fused into a Conv, Gemm or MatMul: output = clamp(operator + addend). */
+	uint32_t addend; /* of the output's shape, or DLSI_NO_VALUE */
+	struct dlsi_clamp fused;
+};
+
+struct dlsi_graph {
+	struct dlsi_value *values;
+	struct dlsi_node *nodes;
+	uint32_t *inputs;
+	uint32_t *outputs;
+	uint32_t value_count;
+	uint32_t value_capacity;
+	uint32_t node_count;
+	uint32_t input_count;
+	uint32_t output_count;
+	int64_t opset;
+	const char *unbatchable; /* why items run one by one; NULL if a batch is sound */
+	struct dlsi_arena arena;
+};
+
+/* NULL is allowed. */
+void dlsi_graph_destroy(struct dlsi_graph *graph);
+
+/* Appends a value of this name (borrowed) and returns its number, or DLSI_NO_VALUE when memory is exhausted. May move
+ * graph->values. */
+uint32_t dlsi_graph_add_value(struct dlsi_graph *graph, const char *name);
+
+/* The value's elements, or its bytes, for one item. They fit size_t: inference saw to it. */
+size_t dlsi_value_count(const struct dlsi_value *value);
+size_t dlsi_value_bytes(const struct dlsi_value *value);
+
+/* The dimensions in a run of `batch` items. */
+void dlsi_value_dims(const struct dlsi_value *value, int64_t batch, int64_t dims_out[DLS_TENSOR_RANK]);
+
+/* The i-th input's value, or NULL if it is left out. */
+const struct dlsi_value *dlsi_node_input(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i);
+
+/* The first output. */
+struct dlsi_value *dlsi_node_output(const struct dlsi_graph *graph, const struct dlsi_node *node);
+
+bool dlsi_clamp_is_none(const struct dlsi_clamp *clamp);
+
+#endif

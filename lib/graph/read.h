@@ -1,0 +1,12 @@
+/* From protobuf's structures to a graph: names become numbers, and everything is checked that does not need shapes. */
+#ifndef DLSI_READ_H
+#define DLSI_READ_H
+
+#include "graph/graph.h"
+
+/* Fills the empty graph (its arena is initialised) from an ONNX file: values, nodes in the file's order, inputs,
+ * outputs. Only constants and inputs have types and shapes; no names are left open. Errors: DLS_EFORMAT,
+ * DLS_EUNSUPPORTED, DLS_ELIMIT, DLS_ENOMEM. */
+int dlsi_graph_read(struct dlsi_graph *graph, const void *file, size_t length, struct dls_error *err);
+
+#endif

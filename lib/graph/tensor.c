@@ -1,0 +1,131 @@
+#include "graph/tensor.h"
+
+#include "base/shape.h"
+#include "graph/scan.h"
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "raw data of ONNX is used in place, and is little-endian");
+
+static const struct {
+	const char *name;
+	enum dls_dtype dtype;
+} types[] = {
+	{"no type", 0},
+	{"float32", DLS_FLOAT32},
+	{"uint8", DLS_UINT8},
+	{"int8", DLS_INT8},
+	{"uint16", DLS_UINT16},
+	{"int16", DLS_INT16},
+	{"int32", DLS_INT32},
+	{"int64", DLS_INT64},
+	{"string", 0},
+	{"bool", DLS_BOOL},
+	{"float16", 0},
+	{"float64", DLS_FLOAT64},
+	{"uint32", DLS_UINT32},
+	{"uint64", DLS_UINT64},
+	{"complex64", 0},
+	{"complex128", 0},
+	{"bfloat16", 0},
+};
+
+enum { TYPES = sizeof types / sizeof *types };
+
+enum dls_dtype dlsi_tensor_dtype(int32_t onnx_type)
+{
+	return onnx_type >= 0 && onnx_type < TYPES ? types[onnx_type].dtype : 0;
+}
+
+const char *dlsi_tensor_dtype_name(int32_t onnx_type)
+{
+	return onnx_type >= 0 && onnx_type < TYPES ? types[onnx_type].name : "a type of a newer ONNX";
+}
+
+/* The field that holds elements of this type when there is no raw data, and the bytes of one element there. */
+static const void *typed_data(
+	const Onnx__TensorProto *proto, enum dls_dtype dtype, size_t *count_out, size_t *element_out)
+{
+	switch (dtype) {
+	case DLS_FLOAT32:
+		*count_out = proto->n_float_data;
+		*element_out = sizeof *proto->float_data;
+		return proto->float_data;
+	case DLS_FLOAT64:
+		*count_out = proto->n_double_data;
+		*element_out = sizeof *proto->double_data;
+		return proto->double_data;
+	case DLS_INT64:
+		*count_out = proto->n_int64_data;
+		*element_out = sizeof *proto->int64_data;
+		return proto->int64_data;
+	case DLS_UINT32:
+	case DLS_UINT64:
+		*count_out = proto->n_uint64_data;
+		*element_out = sizeof *proto->uint64_data;
+		return proto->uint64_data;
+	default:
+		*count_out = proto->n_int32_data;
+		*element_out = sizeof *proto->int32_data;
+		return proto->int32_data;
+	}
+}
+
+/* Elements narrower than their field keep its low bytes. */
+static int copy_typed(struct dlsi_graph *graph, const Onnx__TensorProto *proto, const char *what,
+	struct dlsi_value *value, struct dls_error *err)
+{
+	size_t wanted = dlsi_value_count(value), bytes = dls_dtype_bytes(value->dtype), count, element;
+	const uint8_t *from = typed_data(proto, value->dtype, &count, &element);
+	uint8_t *to;
+
+	if (count != wanted)
+		return dlsi_fail(err, DLS_EFORMAT, "%s holds %zu elements, its shape %s needs %zu", what, count,
+			dlsi_shape_text(value->dtype, value->rank, value->dims).text, wanted);
+	to = dlsi_arena_take(&graph->arena, count, bytes);
+	if (!to)
+		return dlsi_fail_memory(err);
+	for (size_t i = 0; i < count; i++)
+		memcpy(to + i * bytes, from + i * element, bytes);
+	value->data = to;
+	return 0;
+}
+
+static int point_at_raw(const Onnx__TensorProto *proto, const uint8_t *file, const char *what, struct dlsi_value *value,
+	struct dls_error *err)
+{
+	struct dlsi_scan_place place;
+
+	memcpy(&place, proto->raw_data.data, sizeof place);
+	if (place.length != dlsi_value_bytes(value))
+		return dlsi_fail(err, DLS_EFORMAT, "%s holds %zu bytes, its shape %s needs %zu", what,
+			(size_t)place.length, dlsi_shape_text(value->dtype, value->rank, value->dims).text,
+			dlsi_value_bytes(value));
+	value->data = file + place.offset;
+	return 0;
+}
+
+int dlsi_tensor_read(struct dlsi_graph *graph, const Onnx__TensorProto *proto, const uint8_t *file, const char *what,
+	uint32_t value, struct dls_error *err)
+{
+	struct dlsi_value *constant = &graph->values[value];
+	size_t bytes;
+
+	if (proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
+		return dlsi_fail(err, DLS_EUNSUPPORTED,
+			"%s keeps its data in another file; save the model with all data inside", what);
+	constant->dtype = dlsi_tensor_dtype(proto->data_type);
+	if (!constant->dtype)
+		return dlsi_fail(err, DLS_EUNSUPPORTED, "%s has elements of %s, which is not supported", what,
+			dlsi_tensor_dtype_name(proto->data_type));
+	if (proto->n_dims > DLS_TENSOR_RANK)
+		return dlsi_fail(err, DLS_EUNSUPPORTED, "%s has %zu dimensions, more than the %d supported", what,
+			proto->n_dims, DLS_TENSOR_RANK);
+	constant->rank = (uint32_t)proto->n_dims;
+	for (uint32_t i = 0; i < constant->rank; i++)
+		constant->dims[i] = proto->dims[i];
+	if (dls_tensor_bytes(constant->dtype, constant->rank, constant->dims, &bytes))
+		return dlsi_fail(err, DLS_EFORMAT, "%s has the impossible shape %s", what,
+			dlsi_shape_text(constant->dtype, constant->rank, constant->dims).text);
+	return proto->has_raw_data ? point_at_raw(proto, file, what, constant, err)
+				   : copy_typed(graph, proto, what, constant, err);
+}
