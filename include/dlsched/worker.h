@@ -73,7 +73,8 @@ const char *dls_task_params(const struct dls_task *task); /* the job's params, J
 int dls_task_item(struct dls_task *task, uint32_t item, const struct dls_tensor **tensors_out, uint32_t *count_out,
 	struct dls_error *err);
 
-/* Gives the item its result (copied) or its error; the last call counts. Errors: DLS_EINVAL, DLS_ELIMIT, DLS_ENOMEM. */
+/* Gives the item its result (copied) or its error; the last call counts. The sentence may have several lines; what is
+ * longer than 4,095 bytes is cut. Errors: DLS_EINVAL, DLS_ELIMIT, DLS_ENOMEM. */
 int dls_task_result(
 	struct dls_task *task, uint32_t item, const struct dls_tensor *tensors, uint32_t count, struct dls_error *err);
 int dls_task_fail(struct dls_task *task, uint32_t item, int code, const char *sentence);

@@ -12,6 +12,7 @@
 #define DLSI_NAME_BYTES         255         /* names of workers, handlers, tenants, devices */
 #define DLSI_ENDPOINT_BYTES     255
 #define DLSI_SENTENCE_BYTES     511
+#define DLSI_ITEM_ERROR_BYTES   4095 /* the sentence of an item's error, with room for a traceback of its handler */
 #define DLSI_COMMAND_BYTES      (1024 * 1024) /* the JSON of one command or of its answer */
 
 /* Manifests and pages */

@@ -78,12 +78,10 @@ int dlsi_task_give(
 	return 0;
 }
 
-/* Copies a sentence of at most `room` bytes with its NUL; lines may be kept, other control characters and what is not
- * UTF-8 may not. */
-static void copy_printable(char *to, size_t room, const char *sentence)
+/* Copies `length` bytes of a sentence and ends them; lines may be kept, other control characters and what is not UTF-8
+ * may not. */
+static void copy_printable(char *to, const char *sentence, size_t length)
 {
-	size_t length = dlsi_utf8_cut(sentence, room - 1);
-
 	for (size_t i = 0; i < length;) {
 		uint32_t code = 0;
 		size_t width = dlsi_utf8_next((const uint8_t *)sentence + i, length - i, &code);
@@ -99,17 +97,21 @@ static void copy_printable(char *to, size_t room, const char *sentence)
 
 DLS_EXPORT int dls_task_fail(struct dls_task *task, uint32_t item, int code, const char *sentence)
 {
-	struct dlsi_task_output output = {.count = 1, .bytes = sizeof *output.fields + DLSI_SENTENCE_BYTES + 1};
+	struct dlsi_task_output output = {.count = 1};
+	size_t length;
 	char *text;
 
 	if (check_item(task, item, NULL))
 		return DLS_EINVAL;
+	code = code < 0 ? code : DLS_EHANDLER;
+	sentence = sentence ? sentence : dls_error_meaning(code);
+	length = dlsi_utf8_cut(sentence, DLSI_ITEM_ERROR_BYTES);
+	output.bytes = sizeof *output.fields + length + 1;
 	output.fields = dlsi_malloc(task->alloc, (size_t)output.bytes);
 	if (!output.fields)
 		return DLS_ENOMEM;
-	code = code < 0 ? code : DLS_EHANDLER;
 	text = (char *)(output.fields + 1);
-	copy_printable(text, DLSI_SENTENCE_BYTES + 1, sentence ? sentence : dls_error_meaning(code));
+	copy_printable(text, sentence, length);
 	*output.fields = dlsi_field_error(code, text);
 	replace(task, item, output);
 	return 0;

@@ -10,8 +10,8 @@ struct dlsi_field dlsi_field_error(int code, const char *sentence)
 {
 	struct dlsi_field field = {.form = DLSI_FORM_ERROR, .code = code, .sentence = dlsi_text_of(sentence)};
 
-	if (field.sentence.length > DLSI_SENTENCE_BYTES)
-		field.sentence.length = DLSI_SENTENCE_BYTES;
+	if (field.sentence.length > DLSI_ITEM_ERROR_BYTES)
+		field.sentence.length = DLSI_ITEM_ERROR_BYTES;
 	return field;
 }
 
@@ -73,7 +73,7 @@ static bool read_form(struct dlsi_reader *reader, struct dlsi_field *field)
 		return is_blob_right(field) && is_length_right(field, field->length);
 	case DLSI_FORM_ERROR:
 		field->code = (int32_t)dlsi_read_u32(reader);
-		field->sentence = dlsi_read_text(reader, DLSI_SENTENCE_BYTES);
+		field->sentence = dlsi_read_text(reader, DLSI_ITEM_ERROR_BYTES);
 		return field->code < 0 && field->media == 0 && field->dtype == 0 && field->rank == 0;
 	}
 	return false;

@@ -50,7 +50,7 @@ struct dlsi_field {
 /* Most bytes of a field beside its inline bytes or its sentence. */
 #define DLSI_FIELD_BYTES (4 + 8 * DLSI_TENSOR_RANK + 57)
 
-/* The field of an error row; a sentence longer than DLSI_SENTENCE_BYTES is cut. */
+/* The field of an error row; a sentence longer than DLSI_ITEM_ERROR_BYTES is cut. */
 struct dlsi_field dlsi_field_error(int code, const char *sentence);
 
 /* A field as it lies in a page, for other places that describe a value (proto/manifest.h). Reading is not good unless

@@ -248,6 +248,29 @@ static void test_page_has_the_last_word_of_each_item(void **state)
 	dlsi_task_fini(&task);
 }
 
+static void test_a_long_error_is_cut_between_characters(void **state)
+{
+	char sentence[DLSI_ITEM_ERROR_BYTES + 3], kept[sizeof sentence];
+	struct dlsi_buffer page;
+	struct dls_task task;
+	uint32_t failed;
+
+	(void)state;
+	memset(sentence, 'e', sizeof sentence);
+	strcpy(sentence + DLSI_ITEM_ERROR_BYTES - 1, "\xc3\xa9"); /* one byte of two would fit */
+	strcpy(kept, sentence);
+	kept[DLSI_ITEM_ERROR_BYTES - 1] = '\0';
+	begin_task(&task, 2);
+	assert_int_equal(dls_task_fail(&task, 0, DLS_EINVAL, sentence), 0);
+	assert_int_equal(dls_task_fail(&task, 1, DLS_EINVAL, kept), 0);
+	dlsi_buffer_init(&page, unit_alloc());
+	assert_int_equal(dlsi_task_finish(&task, 0, &page, &failed), 0);
+	assert_error(&page, 2, 0, DLS_EINVAL, kept);
+	assert_error(&page, 2, 1, DLS_EINVAL, kept);
+	dlsi_buffer_fini(&page);
+	dlsi_task_fini(&task);
+}
+
 static void test_a_failed_run_fails_what_is_left(void **state)
 {
 	float value = 1;
@@ -372,6 +395,6 @@ static void test_survives_exhausted_memory(void **state)
 }
 
 UNIT_MAIN(test_inputs_are_what_the_rows_name, test_neighbours_become_one_read, test_says_what_it_is_about,
-	test_page_has_the_last_word_of_each_item, test_a_failed_run_fails_what_is_left,
-	test_inputs_that_cannot_be_had_are_the_items_error, test_refuses_what_is_no_result,
-	test_survives_exhausted_memory)
+	test_page_has_the_last_word_of_each_item, test_a_long_error_is_cut_between_characters,
+	test_a_failed_run_fails_what_is_left, test_inputs_that_cannot_be_had_are_the_items_error,
+	test_refuses_what_is_no_result, test_survives_exhausted_memory)
