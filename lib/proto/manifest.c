@@ -88,7 +88,7 @@ static int row_bytes(const struct dlsi_field *fields, unsigned count, size_t *by
 int dlsi_manifest_add_row(
 	struct dlsi_manifest_writer *writer, const struct dlsi_field *fields, unsigned count, struct dls_error *err)
 {
-	size_t bytes, most = DLSI_PAGE_BYTES - EMPTY_PAGE_BYTES;
+	size_t bytes = 0, most = DLSI_PAGE_BYTES - EMPTY_PAGE_BYTES;
 	int rc;
 
 	if (count < 1 || count > DLSI_ROW_FIELDS)
