@@ -27,11 +27,13 @@
 #define DLSI_BLOB_CHUNK_BYTES      (256 * 1024)
 #define DLSI_BLOB_CHUNKS_IN_FLIGHT 8       /* per fetch */
 #define DLSI_FETCHES_AT_ONCE       16      /* per process */
+#define DLSI_FETCHES_WAITING       4096    /* per process */
 #define DLSI_BLOBS_OFFERED         1048576 /* per process */
 #define DLSI_BLOB_BYTES            (1ULL << 40)
 
 /* Peers and their work, per master */
 #define DLSI_PEERS              16384
+#define DLSI_PEER_QUEUE         16384 /* messages that wait for one peer; above all credits of a worker */
 #define DLSI_WORKER_DEVICES     64
 #define DLSI_WORKER_HANDLERS    64
 #define DLSI_DEVICE_CREDITS     64
