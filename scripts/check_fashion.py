@@ -3,8 +3,8 @@
 
 usage: check_fashion.py ANSWERS.npy LABELS EXPECTED.npy NANOSECONDS
 
-ANSWERS is one class or one row of probabilities per picture; LABELS is the idx file of the right classes; EXPECTED is
-what ONNX Runtime answers; NANOSECONDS is how long the job took. Exits with 1 if an answer is not the expected one.
+ANSWERS is one class per picture; LABELS is the idx file of the right classes; EXPECTED is what ONNX Runtime answers;
+NANOSECONDS is how long the job took. Exits with 1 if an answer is not the expected one.
 """
 
 import sys
@@ -18,17 +18,16 @@ def main(answers_path, labels_path, expected_path, nanoseconds):
     answers = numpy.load(answers_path)
     labels = numpy.fromfile(labels_path, numpy.uint8, offset=LABELS_HEADER_BYTES)
     expected = numpy.load(expected_path)
-    top1 = answers.argmax(1) if answers.ndim == 2 else answers
-    if top1.shape != expected.shape:
+    if answers.shape != expected.shape:
         sys.exit(f"check_fashion: {answers_path} holds answers of shape {answers.shape} for {len(expected)} pictures")
-    right = int((top1 == labels).sum())
-    differ = numpy.flatnonzero(top1 != expected)
+    right = int((answers == labels).sum())
+    differ = numpy.flatnonzero(answers != expected)
     seconds = int(nanoseconds) / 1e9
     print(f"accuracy: {right:,} of {len(labels):,} right ({right / len(labels):.2%})")
     print(f"speed: {len(labels) / seconds:,.0f} images per second ({seconds:.2f} s from submission to the last answer)")
     print(f"answers that differ from ONNX Runtime's: {len(differ)}")
     if len(differ):
-        sys.exit(f"check_fashion: picture {differ[0]} is class {top1[differ[0]]}, expected {expected[differ[0]]}")
+        sys.exit(f"check_fashion: picture {differ[0]} is class {answers[differ[0]]}, expected {expected[differ[0]]}")
 
 
 if __name__ == "__main__":

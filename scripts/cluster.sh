@@ -23,7 +23,7 @@ start_cluster() {
 	wait_for_endpoint
 	echo "started dls-master at $master (process ${pids[0]})"
 	for name in w1 w2; do
-		start_program dls-worker --master "$master" --name $name --threads $threads --data-dir "$scratch/$name"
+		start_program dls-worker --master "$master" --name $name --threads $threads --cache-dir "$scratch/$name"
 		echo "started dls-worker $name with $threads thread(s) (process ${pids[-1]})"
 	done
 }
