@@ -59,7 +59,7 @@ MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check tests asan ubsan tsan lint exports fuzz bench clean distclean install help deps quickstart \
-	quickstart-batch FORCE
+	quickstart-batch run-fuzzers FORCE
 
 all: $(LIBRARIES) $(PROGRAMS)
 
@@ -157,7 +157,7 @@ $(VENV_STAMP): test/requirements.txt
 RUN_UNIT   := $(if $(T),$(filter %/test_$(T),$(UNIT)),$(UNIT))
 RUN_SIM    := $(if $(filter $(or $(T),sim),sim),$(SIM))
 RUN_LINT   := $(if $(SANITIZER),,$(if $(filter $(or $(T),lint),lint),lint))
-RUN_PYTEST := $(if $(T),$(wildcard test/$(T)/ test/*/test_$(T).py),$(PYTESTS))
+RUN_PYTEST := $(if $(T),$(or $(filter test/$(T)/,$(PYTESTS)),$(wildcard test/*/test_$(T).py)),$(PYTESTS))
 RUN_PYTEST := $(if $(SANITIZER),$(filter-out test/lint/% test/install/% test/models/%,$(RUN_PYTEST)),$(RUN_PYTEST))
 RUN        := $(strip $(RUN_UNIT) $(RUN_SIM) $(RUN_LINT) $(RUN_PYTEST))
 
@@ -213,11 +213,11 @@ install: all
 	ln -sf libdlsched.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libdlsched.so
 	$(if $(PROGRAMS),install $(PROGRAMS) $(DESTDIR)$(PREFIX)/bin)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' \
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' \
 		pkgconfig/dlsched.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/dlsched.pc
 
 clean: # what took the network stays
-	if test -d build; then find build -mindepth 1 -maxdepth 1 ! -name venv ! -name downloads ! -name models -exec rm -rf {} +; fi
+	if test -d build; then find build -mindepth 1 -maxdepth 1 ! -name venv ! -name cache ! -name downloads -exec rm -rf {} +; fi
 
 distclean:
 	rm -rf build

@@ -63,7 +63,7 @@ run_pytest() { # FOLDER OR FILE
 
 	name=${name%/}
 	log=$log_folder/${name//\//_}.log
-	timeout 1800 "$PYTEST" -p no:cacheprovider -q -rs "$1" >"$log" 2>&1
+	timeout 1800 "$PYTEST" -p no:cacheprovider -q --tb=short -rs "$1" >"$log" 2>&1
 	status=$?
 	while read -r line; do
 		skip "$name" "${line#SKIPPED }"
