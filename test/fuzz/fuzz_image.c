@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 	static const struct dlsi_alloc alloc = {.resize = resize};
 	struct dlsi_image image;
 	struct dls_error err;
-	unsigned sum = 0;
+	volatile unsigned sum = 0; /* so that every pixel is read */
 
 	if (dlsi_photo_decode(&alloc, data, length, &image, &err))
 		return 0;
@@ -32,5 +32,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 		sum += image.pixels[i];
 	dlsi_image_make_grey(&image);
 	dlsi_image_fini(&image);
-	return sum == UINT32_MAX ? -1 : 0; /* so that the sum is taken */
+	return 0;
 }
