@@ -24,12 +24,13 @@ CLI_O     := $(patsubst %.c,$(BUILD)/%.o,$(filter-out cli/dls-%,$(wildcard cli/*
 EXAMPLES  := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCHES   := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
 FUZZERS   := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/*.c))
+TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard test/*/*_tool.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard test/unit/test_*.c))
 UNIT_O    := $(patsubst %.c,$(BUILD)/%.o,$(filter-out test/unit/test_%,$(wildcard test/unit/*.c)))
 SIM_O     := $(patsubst %.c,$(BUILD)/%.o,$(wildcard test/sim/*.c))
 SIM       := $(if $(SIM_O),$(BUILD)/test/sim/sim)
 PYTESTS   := $(sort $(dir $(wildcard test/*/test_*.py)))
-TEST_O    := $(UNIT_O) $(SIM_O) $(addsuffix .o,$(UNIT) $(BENCHES) $(FUZZERS))
+TEST_O    := $(UNIT_O) $(SIM_O) $(addsuffix .o,$(UNIT) $(BENCHES) $(FUZZERS) $(TOOLS))
 LIBRARIES := $(BUILD)/libdlsched.a $(BUILD)/libdlsched.so
 
 # Flags that the code needs, beside the user's CPPFLAGS, CFLAGS and LDFLAGS. cli/ and examples/ see include/ only.
@@ -142,7 +143,7 @@ $(SIM): $(SIM_O) $(BUILD)/libdlsched.a
 	$(say) LINK $@
 	$(LINK) -o $@ $^ $(LIBS)
 
-$(BENCHES): %: %.o $(BUILD)/libdlsched.a
+$(BENCHES) $(TOOLS): %: %.o $(BUILD)/libdlsched.a
 	$(say) LINK $@
 	$(LINK) -o $@ $^ $(LIBS)
 
@@ -161,7 +162,7 @@ RUN_PYTEST := $(if $(T),$(or $(filter test/$(T)/,$(PYTESTS)),$(wildcard test/*/t
 RUN_PYTEST := $(if $(SANITIZER),$(filter-out test/lint/% test/install/% test/models/%,$(RUN_PYTEST)),$(RUN_PYTEST))
 RUN        := $(strip $(RUN_UNIT) $(RUN_SIM) $(RUN_LINT) $(RUN_PYTEST))
 
-tests: all $(EXAMPLES) $(if $(WITH_CMOCKA),$(RUN_UNIT)) $(RUN_SIM) \
+tests: all $(EXAMPLES) $(if $(RUN_PYTEST),$(TOOLS)) $(if $(WITH_CMOCKA),$(RUN_UNIT)) $(RUN_SIM) \
 		$(if $(RUN_PYTEST),$(if $(filter 0,$(DEPS)),,$(VENV_STAMP)))
 	$(if $(RUN),,$(error no test is called $(T)))
 	BUILD=$(abspath $(BUILD)) PYTEST=$(wildcard $(VENV)/bin/pytest) test/run.sh $(RUN)
