@@ -1,40 +1,17 @@
 """The converted EfficientNet-Lite0: the classes that ONNX Runtime and Pillow find in the photos, and the same bytes again."""
 
-import json
 import subprocess
 
 import numpy
 import onnxruntime
 import pytest
 from conftest import ROOT
-from PIL import Image
-
-# the probabilities were seen with the model's own preprocessing done by Pillow
-SEEN = {
-    "chelsea.png": ([282, 285, 281], 0.38),  # tiger cat, Egyptian cat, tabby
-    "coffee.png": ([967], 0.96),  # espresso
-    "rocket.jpg": ([657, 744], 0.38),  # missile, projectile
-    "motorcycle_left.png": ([665], 0.50),  # moped
-    "camera.png": ([872], 0.94),  # tripod; the photo is grey
-}
-
-
-def preprocess(path, spec):
-    """A photo as the model's input, as model.json says, by Pillow."""
-    image = Image.open(path).convert("RGB")
-    shorter = spec["resize"]["shorter"]
-    image = image.resize([round(side * shorter / min(image.size)) for side in image.size], Image.BILINEAR)
-    height, width = spec["crop"]
-    left, top = (image.width - width) // 2, (image.height - height) // 2
-    pixels = numpy.asarray(image.crop((left, top, left + width, top + height)), numpy.float32)
-    values = (pixels * spec["scale"] - numpy.float32(spec["mean"])) / numpy.float32(spec["std"])
-    return values.transpose(2, 0, 1)
+from seen import SEEN, preprocess
 
 
 @pytest.fixture(scope="module")
 def probabilities(lite0, photos):
-    spec = json.loads((lite0 / "model.json").read_text())["inputs"]["input"]
-    batch = numpy.stack([preprocess(photos / name, spec) for name in SEEN])
+    batch = numpy.stack([preprocess(photos / name, lite0) for name in SEEN])
     session = onnxruntime.InferenceSession(lite0 / "model.onnx")
     return dict(zip(SEEN, session.run(["probabilities"], {"input": batch})[0]))
 
