@@ -1,6 +1,8 @@
-"""What all Python tests share: where the tree is, and where what was built lies."""
+"""What all Python tests share: where the tree is, where what was built lies, and the model folders and pictures, which the
+project's scripts make when they are not there yet."""
 import os
 import pathlib
+import subprocess
 
 import pytest
 
@@ -16,3 +18,24 @@ def root():
 def build():
     """The folder with the libraries and programs, also those of a sanitizer's build."""
     return pathlib.Path(os.environ.get("BUILD", ROOT / "build"))
+
+
+def made_by(script, folder):
+    if not folder.is_dir():
+        subprocess.run([ROOT / "scripts" / script, folder], check=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def lite0():
+    return made_by("make_lite0.py", ROOT / "build/cache/models/efficientnet-lite0")
+
+
+@pytest.fixture(scope="session")
+def photos():
+    return made_by("get_photos.sh", ROOT / "build/cache/photos")
+
+
+@pytest.fixture(scope="session")
+def fashion_pictures():
+    return made_by("get_fashion.sh", ROOT / "build/cache/fashion")
