@@ -48,6 +48,8 @@
 #define DLSI_BUNDLE_FILES     64
 #define DLSI_MODEL_FILE_BYTES (4ULL * 1024 * 1024 * 1024)
 #define DLSI_MODEL_JSON_BYTES (1024 * 1024)
+#define DLSI_TOP_CLASSES      65536
+#define DLSI_PICTURE_SIDE     16384 /* pixels of what a model looks at */
 #define DLSI_LABELS_BYTES     (16 * 1024 * 1024)
 #define DLSI_CACHE_BYTES      (16ULL * 1024 * 1024 * 1024) /* models on a worker's disk */
 #define DLSI_MODELS_LOADED    16                           /* per worker */

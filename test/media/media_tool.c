@@ -2,6 +2,7 @@
  *
  * A command is a line of words, the last of which is the number of bytes that follow the line. The answer is a line,
  * "ok BYTES WORD..." with that many bytes behind it, or "error CODE SENTENCE". */
+#include "media/description.h"
 #include "media/photo.h"
 #include "media/resize.h"
 #include <stdio.h>
@@ -60,6 +61,20 @@ static int resize(const struct command *command, struct dls_error *err)
 	return rc ? rc : answer_image(&resized);
 }
 
+/* describe BYTES: a model.json; answers nothing but that it is accepted. */
+static int describe(const struct command *command, struct dls_error *err)
+{
+	struct dlsi_description description;
+	int rc;
+
+	dlsi_description_init(&description, alloc);
+	rc = dlsi_description_parse(&description, "model.json", command->data, command->length, err);
+	if (rc == 0)
+		printf("ok 0\n");
+	dlsi_description_fini(&description);
+	return rc;
+}
+
 static void carry_out(const struct command *command)
 {
 	static const struct {
@@ -67,6 +82,7 @@ static void carry_out(const struct command *command)
 		int (*run)(const struct command *command, struct dls_error *err);
 	} commands[] = {
 		{"decode", decode},
+		{"describe", describe},
 		{"resize", resize},
 	};
 	struct dls_error err = {0};
