@@ -106,7 +106,8 @@ struct dlsi_effects {
 	size_t frame_capacity;
 	struct dlsi_buffer arena;
 	int64_t deadline_ns; /* when to step with DLSI_EVENT_TIMER at the latest; INT64_MAX: never. Not cleared. */
-	bool failed;         /* memory ran out: the state machine is no longer to be trusted and must be destroyed */
+	struct dlsi_effect spare;
+	bool failed; /* memory ran out: the state machine is no longer to be trusted and must be destroyed */
 	const struct dlsi_alloc *alloc;
 };
 
@@ -121,26 +122,14 @@ struct dlsi_effect *dlsi_effects_add(struct dlsi_effects *effects, enum dlsi_eff
 /* Copies into the arena and returns the offset. */
 size_t dlsi_effects_store(struct dlsi_effects *effects, const void *data, size_t length);
 
+/* Does nothing for no payload. */
 void dlsi_effects_release(struct dlsi_effects *effects, struct dlsi_payload payload);
 void dlsi_effects_log(struct dlsi_effects *effects, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Building SEND: begin, add records with their payloads, end. Between begin and end nothing else may be added. */
-struct dlsi_sending {
-	struct dlsi_effects *effects;
-	struct dlsi_message_writer writer;
-	size_t frames;
-	unsigned records;
-};
-
-struct dlsi_sending dlsi_send_begin(struct dlsi_effects *effects, const struct dlsi_id *cluster, uint64_t term);
-void dlsi_send_add(struct dlsi_sending *sending, const struct dlsi_record *record, struct dlsi_payload payload);
-
-/* True when another record of ordinary size would overfill the message. */
-bool dlsi_send_full(const struct dlsi_sending *sending);
-
-/* Makes it an effect; nothing was added: nothing happens. */
-void dlsi_send_end(struct dlsi_sending *sending, struct dlsi_peer to);
+/* A message and the handles of its payload frames; all are copied. */
+void dlsi_effects_send(struct dlsi_effects *effects, struct dlsi_peer to, const uint8_t *block, size_t length,
+	const uint64_t *frames, size_t frame_count);
 
 /* Text of an effect. */
 struct dlsi_text dlsi_effects_text(const struct dlsi_effects *effects, size_t offset, size_t length);
