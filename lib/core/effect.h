@@ -2,7 +2,8 @@
  * order after the step and then clears them. The core itself does nothing and never waits.
  *
  * Payloads are the driver's: to the core a handle, counted once when an event hands it over. Effects that name a
- * payload borrow it; DLSI_EFFECT_RELEASE gives it back, exactly once for every handle the core was handed. */
+ * payload borrow it (a driver that needs one for longer takes a reference of its own); DLSI_EFFECT_RELEASE gives it
+ * back, exactly once for every handle the core was handed. */
 #ifndef DLSI_EFFECT_H
 #define DLSI_EFFECT_H
 
@@ -23,7 +24,7 @@ enum dlsi_effect_kind {
 	DLSI_EFFECT_RECONNECT,  /* worker, client: close the socket and open a new one */
 	DLSI_EFFECT_APPEND,     /* master: a log record; answered by DLSI_EVENT_PERSISTED */
 	DLSI_EFFECT_JOB_OPEN,   /* worker: tasks of this job may come */
-	DLSI_EFFECT_JOB_CLOSE,  /* worker: none will come any more */
+	DLSI_EFFECT_JOB_CLOSE,  /* worker: none will come any more; cancelled ones may still run */
 	DLSI_EFFECT_EXECUTE,    /* worker: run a task; answered by exactly one DLSI_EVENT_EXECUTED, also after CANCEL */
 	DLSI_EFFECT_CANCEL,     /* worker: the task's result is not wanted any more */
 	DLSI_EFFECT_FETCH,      /* client: get an offered result; answered by exactly one DLSI_EVENT_FETCHED */

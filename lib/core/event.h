@@ -17,7 +17,6 @@ enum dlsi_event_kind {
 	DLSI_EVENT_SUBMIT,    /* client: a new job */
 	DLSI_EVENT_CONSUMED,  /* client: the program has taken results; room in the job's window */
 	DLSI_EVENT_CANCEL,    /* client: end a job; worker: not used */
-	DLSI_EVENT_FORGET,    /* client: the program has destroyed the job's handle */
 	DLSI_EVENT_COMMAND,   /* client: ask the master something */
 	DLSI_EVENT_STOP,      /* say goodbye to the peers; nothing but destroy follows */
 };

@@ -2,7 +2,7 @@
  *
  * Rules. An item of a job is in exactly one place: never given out, given back, in a task at a worker, in a task whose
  * result waits for the client (attached) or the log (durable), or done. A job's durable state is the set of items done;
- * only core/change.c writes it. Policies choose; they decide nothing that must be replayed. Every limit is in
+ * only dlsi_job_apply writes it. Policies choose; they decide nothing that must be replayed. Every limit is in
  * base/limits.h. */
 #ifndef DLSI_MASTER_H
 #define DLSI_MASTER_H
@@ -31,10 +31,10 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 /* Payloads it still holds are appended to `effects` as releases (NULL: the driver drops them all itself). */
 void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effects);
 
-/* Before the first step: applies a record of the log as DLSI_EFFECT_APPEND once gave it. Errors: DLS_EFORMAT,
- * DLS_ENOMEM. */
-int dlsi_master_replay(
-	struct dlsi_master *master, uint64_t index, const uint8_t *record, size_t length, struct dls_error *err);
+/* Before the first step: applies a record of the log as DLSI_EFFECT_APPEND once gave it, with the payload that went
+ * with it (handed over). Errors: DLS_EFORMAT, DLS_ENOMEM. */
+int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t *record, size_t length,
+	struct dlsi_payload payload, struct dlsi_effects *effects, struct dls_error *err);
 
 /* Events: MESSAGE, LOST, TIMER, TURN, PERSISTED, STOP. */
 void dlsi_master_step(

@@ -3,7 +3,7 @@
 #include "base/limits.h"
 
 #define FULL_BYTES   (DLSI_MESSAGE_BODY_BYTES / 4)
-#define FULL_RECORDS (DLSI_MESSAGE_RECORDS / 4)
+#define FULL_RECORDS (DLSI_MESSAGE_RECORDS / 2)
 
 void dlsi_outbox_init(struct dlsi_outbox *outbox, const struct dlsi_alloc *alloc)
 {

@@ -21,7 +21,7 @@ int dlsi_session_create(const struct dlsi_alloc *alloc, const struct dlsi_sessio
 	struct dlsi_session **session_out, struct dls_error *err);
 void dlsi_session_destroy(struct dlsi_session *session, struct dlsi_effects *effects);
 
-/* Events: MESSAGE, CONNECTED, LOST, TIMER, TURN, FETCHED, SUBMIT, CONSUMED, CANCEL, FORGET, COMMAND, STOP. */
+/* Events: MESSAGE, CONNECTED, LOST, TIMER, TURN, FETCHED, SUBMIT, CONSUMED, CANCEL, COMMAND, STOP. */
 void dlsi_session_step(
 	struct dlsi_session *session, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects);
 

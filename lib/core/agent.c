@@ -1,0 +1,553 @@
+#include "core/agent.h"
+
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "core/link.h"
+#include "core/releases.h"
+#include <string.h>
+
+#define HELD_PRESENTED 1536 /* REGISTER is one message; tasks beyond it are given up when the connection was lost */
+
+struct job {
+	struct dlsi_list node;
+	struct dlsi_id id;
+	struct dlsi_payload manifest;
+	struct dlsi_list tasks;
+};
+
+struct task {
+	struct dlsi_list node; /* on job->tasks, or on agent->cancelled */
+	bool finished;         /* else the driver has it */
+	bool cancelled;        /* its result is dropped when it comes */
+	struct dlsi_payload payload;
+	struct dlsi_result result;
+};
+
+struct dlsi_agent {
+	const struct dlsi_alloc *alloc;
+	struct dlsi_agent_config config; /* with copies of its texts */
+	struct dlsi_agent_device *devices;
+	char **handlers;
+	unsigned handler_count;
+	struct dlsi_link link;
+	struct dlsi_releases releases;
+	struct dlsi_effects *effects;
+	struct dlsi_list jobs;
+	struct dlsi_list cancelled; /* tasks that nobody wants and the driver still has; their job may be gone */
+	struct dlsi_map job_by_id, task_by_attempt;
+	uint64_t refused_records;
+	bool failed;
+};
+
+static void release(struct dlsi_agent *agent, struct dlsi_payload payload)
+{
+	if (!dlsi_releases_add(&agent->releases, payload))
+		agent->failed = true;
+}
+
+static bool copy_devices(struct dlsi_agent *agent, const struct dlsi_agent_config *config)
+{
+	agent->devices = dlsi_calloc(agent->alloc, config->device_count, sizeof *agent->devices);
+	if (!agent->devices)
+		return false;
+	for (uint16_t i = 0; i < config->device_count; i++) {
+		agent->devices[i] = config->devices[i];
+		agent->devices[i].name = dlsi_strdup(agent->alloc, config->devices[i].name);
+		if (!agent->devices[i].name)
+			return false;
+	}
+	return true;
+}
+
+static bool copy_handlers(struct dlsi_agent *agent, const struct dlsi_agent_config *config)
+{
+	unsigned count = 0;
+
+	while (config->handlers[count])
+		count++;
+	agent->handlers = dlsi_calloc(agent->alloc, count + 1, sizeof *agent->handlers);
+	if (!agent->handlers)
+		return false;
+	for (; agent->handler_count < count; agent->handler_count++) {
+		char *copy = dlsi_strdup(agent->alloc, config->handlers[agent->handler_count]);
+
+		if (!copy)
+			return false;
+		agent->handlers[agent->handler_count] = copy;
+	}
+	return true;
+}
+
+int dlsi_agent_create(const struct dlsi_alloc *alloc, const struct dlsi_agent_config *config,
+	struct dlsi_agent **agent_out, struct dls_error *err)
+{
+	struct dlsi_agent *agent = dlsi_calloc(alloc, 1, sizeof *agent);
+
+	if (!agent)
+		return dlsi_fail_memory(err);
+	agent->alloc = alloc;
+	agent->config = *config;
+	dlsi_list_init(&agent->jobs);
+	dlsi_list_init(&agent->cancelled);
+	dlsi_link_init(&agent->link, alloc);
+	dlsi_releases_init(&agent->releases, alloc);
+	dlsi_map_init(&agent->job_by_id, alloc, config->seed);
+	dlsi_map_init(&agent->task_by_attempt, alloc, config->seed + 1);
+	agent->config.name = dlsi_strdup(alloc, config->name);
+	agent->config.host = dlsi_strdup(alloc, config->host);
+	agent->config.data_endpoint = dlsi_strdup(alloc, config->data_endpoint);
+	if (!agent->config.name || !agent->config.host || !agent->config.data_endpoint ||
+		!copy_devices(agent, config) || !copy_handlers(agent, config)) {
+		dlsi_agent_destroy(agent, NULL);
+		return dlsi_fail_memory(err);
+	}
+	*agent_out = agent;
+	return 0;
+}
+
+static void destroy_task(struct dlsi_agent *agent, struct task *task)
+{
+	struct dlsi_id key = dlsi_map_key(0, task->result.attempt);
+
+	dlsi_map_remove(&agent->task_by_attempt, &key);
+	dlsi_list_remove(&task->node);
+	release(agent, task->payload);
+	dlsi_free(agent->alloc, task);
+}
+
+static void destroy_job(struct dlsi_agent *agent, struct job *job)
+{
+	dlsi_map_remove(&agent->job_by_id, &job->id);
+	dlsi_list_remove(&job->node);
+	release(agent, job->manifest);
+	dlsi_free(agent->alloc, job);
+}
+
+void dlsi_agent_destroy(struct dlsi_agent *agent, struct dlsi_effects *effects)
+{
+	if (!agent)
+		return;
+	dlsi_list_each (node, &agent->jobs) {
+		struct job *job = dlsi_list_entry(node, struct job, node);
+
+		dlsi_list_each (task, &job->tasks)
+			destroy_task(agent, dlsi_list_entry(task, struct task, node));
+		destroy_job(agent, job);
+	}
+	dlsi_list_each (task, &agent->cancelled)
+		destroy_task(agent, dlsi_list_entry(task, struct task, node));
+	if (effects)
+		dlsi_releases_flush(&agent->releases, effects);
+	for (uint16_t i = 0; agent->devices && i < agent->config.device_count; i++)
+		dlsi_free(agent->alloc, (char *)(uintptr_t)agent->devices[i].name);
+	for (unsigned i = 0; i < agent->handler_count; i++)
+		dlsi_free(agent->alloc, agent->handlers[i]);
+	dlsi_free(agent->alloc, agent->devices);
+	dlsi_free(agent->alloc, agent->handlers);
+	dlsi_free(agent->alloc, (char *)(uintptr_t)agent->config.name);
+	dlsi_free(agent->alloc, (char *)(uintptr_t)agent->config.host);
+	dlsi_free(agent->alloc, (char *)(uintptr_t)agent->config.data_endpoint);
+	dlsi_map_fini(&agent->job_by_id);
+	dlsi_map_fini(&agent->task_by_attempt);
+	dlsi_releases_fini(&agent->releases);
+	dlsi_link_fini(&agent->link);
+	dlsi_free(agent->alloc, agent);
+}
+
+/* Nobody wants its result any more. A task that the driver has ends when it says so. */
+static void drop_task(struct dlsi_agent *agent, struct task *task)
+{
+	struct dlsi_effect *effect;
+
+	if (task->finished) {
+		destroy_task(agent, task);
+		return;
+	}
+	task->cancelled = true;
+	dlsi_list_remove(&task->node);
+	dlsi_list_append(&agent->cancelled, &task->node);
+	effect = dlsi_effects_add(agent->effects, DLSI_EFFECT_CANCEL);
+	effect->job = task->result.job;
+	effect->attempt = task->result.attempt;
+}
+
+static void forget_job(struct dlsi_agent *agent, struct job *job)
+{
+	dlsi_list_each (node, &job->tasks)
+		drop_task(agent, dlsi_list_entry(node, struct task, node));
+	dlsi_effects_add(agent->effects, DLSI_EFFECT_JOB_CLOSE)->job = job->id;
+	destroy_job(agent, job);
+}
+
+static void post(struct dlsi_agent *agent, const struct dlsi_record *record, struct dlsi_payload payload)
+{
+	dlsi_link_post(&agent->link, record, payload, agent->effects);
+}
+
+static void post_plain(struct dlsi_agent *agent, const struct dlsi_record *record)
+{
+	post(agent, record, (struct dlsi_payload){0});
+}
+
+static void post_capabilities(struct dlsi_agent *agent)
+{
+	struct dlsi_record record = {.kind = DLSI_DEVICE};
+
+	for (uint16_t i = 0; i < agent->config.device_count; i++) {
+		const struct dlsi_agent_device *device = &agent->devices[i];
+
+		record.device = (struct dlsi_device_offer){
+			i, device->credits, device->cores, device->memory_bytes, dlsi_text_of(device->name)};
+		post_plain(agent, &record);
+	}
+	record.kind = DLSI_HANDLER;
+	for (unsigned i = 0; i < agent->handler_count; i++) {
+		record.handler.name = dlsi_text_of(agent->handlers[i]);
+		post_plain(agent, &record);
+	}
+}
+
+static void post_held(struct dlsi_agent *agent)
+{
+	struct dlsi_record record = {.kind = DLSI_HELD};
+	unsigned presented = 0;
+
+	dlsi_list_each (job_node, &agent->jobs) {
+		struct job *job = dlsi_list_entry(job_node, struct job, node);
+
+		dlsi_list_each (node, &job->tasks) {
+			struct task *task = dlsi_list_entry(node, struct task, node);
+
+			if (presented++ >= HELD_PRESENTED) {
+				drop_task(agent, task);
+				continue;
+			}
+			record.held = (struct dlsi_held){
+				job->id, task->result.attempt, task->result.first, task->result.end, task->finished};
+			post_plain(agent, &record);
+		}
+	}
+}
+
+static void register_with_master(struct dlsi_agent *agent, int64_t now_ns)
+{
+	struct dlsi_record record = {.kind = DLSI_REGISTER};
+
+	record.reg = (struct dlsi_register){
+		.role = DLSI_ROLE_WORKER,
+		.version_low = DLSI_PROTOCOL_VERSION,
+		.version_high = DLSI_PROTOCOL_VERSION,
+		.incarnation = agent->config.incarnation,
+		.name = dlsi_text_of(agent->config.name),
+		.host = dlsi_text_of(agent->config.host),
+		.data_endpoint = dlsi_text_of(agent->config.data_endpoint),
+	};
+	post_plain(agent, &record);
+	post_capabilities(agent);
+	post_held(agent);
+	dlsi_link_registered(&agent->link, now_ns, agent->effects);
+}
+
+static void post_result(struct dlsi_agent *agent, const struct task *task)
+{
+	struct dlsi_record record = {.kind = DLSI_RESULT, .result = task->result};
+
+	post(agent, &record, task->result.frames ? task->payload : (struct dlsi_payload){0});
+}
+
+/* Registered again with the same master: results go out once more, and jobs without tasks are told anew when needed. */
+static void resume(struct dlsi_agent *agent)
+{
+	dlsi_list_each (job_node, &agent->jobs) {
+		struct job *job = dlsi_list_entry(job_node, struct job, node);
+
+		dlsi_list_each (node, &job->tasks) {
+			struct task *task = dlsi_list_entry(node, struct task, node);
+
+			if (task->finished)
+				post_result(agent, task);
+		}
+		if (dlsi_list_empty(&job->tasks))
+			forget_job(agent, job);
+	}
+}
+
+static void drop_everything(struct dlsi_agent *agent)
+{
+	if (!dlsi_list_empty(&agent->jobs))
+		dlsi_effects_log(
+			agent->effects, 2, "the master is a new one; what was done for the old one is dropped");
+	dlsi_list_each (node, &agent->jobs)
+		forget_job(agent, dlsi_list_entry(node, struct job, node));
+}
+
+static void notify(struct dlsi_agent *agent, enum dlsi_notice notice, int code, struct dlsi_text sentence)
+{
+	size_t text = dlsi_effects_store(agent->effects, sentence.data, sentence.length);
+	struct dlsi_effect *effect = dlsi_effects_add(agent->effects, DLSI_EFFECT_NOTIFY);
+
+	effect->notify.notice = notice;
+	effect->notify.code = code;
+	effect->notify.text = text;
+	effect->notify.text_length = sentence.length;
+}
+
+static void follow_link(
+	struct dlsi_agent *agent, enum dlsi_link_news news, const struct dlsi_record *record, int64_t now_ns)
+{
+	switch (news) {
+	case DLSI_LINK_REGISTER:
+		register_with_master(agent, now_ns);
+		break;
+	case DLSI_LINK_MOVED:
+		drop_everything(agent);
+		notify(agent, DLSI_NOTICE_WELCOME, 0, (struct dlsi_text){0});
+		break;
+	case DLSI_LINK_WELCOMED:
+		resume(agent);
+		notify(agent, DLSI_NOTICE_WELCOME, 0, (struct dlsi_text){0});
+		break;
+	case DLSI_LINK_LOST:
+		notify(agent, DLSI_NOTICE_LOST, 0, (struct dlsi_text){0});
+		break;
+	case DLSI_LINK_REFUSED_FOR_GOOD:
+		drop_everything(agent);
+		notify(agent, DLSI_NOTICE_REJECTED, record->refused.code, record->refused.sentence);
+		break;
+	case DLSI_LINK_NOTHING:
+		break;
+	}
+}
+
+/* The same job may be told twice; the first manifest stays. */
+static void take_job(struct dlsi_agent *agent, const struct dlsi_job_record *record, struct dlsi_payload manifest)
+{
+	struct job *job = dlsi_map_get(&agent->job_by_id, &record->job);
+	struct dlsi_effect *effect;
+	size_t spec, holder, host;
+
+	if (job) {
+		release(agent, manifest);
+		return;
+	}
+	job = dlsi_calloc(agent->alloc, 1, sizeof *job);
+	if (!job || dlsi_map_put(&agent->job_by_id, &record->job, job)) {
+		dlsi_free(agent->alloc, job);
+		release(agent, manifest);
+		agent->failed = true;
+		return;
+	}
+	job->id = record->job;
+	job->manifest = manifest;
+	dlsi_list_init(&job->tasks);
+	dlsi_list_append(&agent->jobs, &job->node);
+	spec = dlsi_effects_store(agent->effects, record->spec.data, record->spec.length);
+	holder = dlsi_effects_store(agent->effects, record->holder.data, record->holder.length);
+	host = dlsi_effects_store(agent->effects, record->holder_host.data, record->holder_host.length);
+	effect = dlsi_effects_add(agent->effects, DLSI_EFFECT_JOB_OPEN);
+	effect->job = job->id;
+	effect->payload = manifest;
+	effect->open.token = record->token;
+	effect->open.count = record->count;
+	effect->open.manifest = record->manifest;
+	effect->open.manifest_head = record->manifest_head;
+	effect->open.spec = spec;
+	effect->open.spec_length = record->spec.length;
+	effect->open.holder = holder;
+	effect->open.holder_length = record->holder.length;
+	effect->open.holder_host = host;
+	effect->open.holder_host_length = record->holder_host.length;
+}
+
+static struct task *find_task(const struct dlsi_agent *agent, uint64_t attempt)
+{
+	struct dlsi_id key = dlsi_map_key(0, attempt);
+
+	return dlsi_map_get(&agent->task_by_attempt, &key);
+}
+
+static void take_assign(struct dlsi_agent *agent, const struct dlsi_assign *record)
+{
+	struct dlsi_id key = dlsi_map_key(0, record->attempt);
+	struct job *job = dlsi_map_get(&agent->job_by_id, &record->job);
+	struct dlsi_effect *effect;
+	struct task *task;
+
+	if (!job || record->first >= record->end || record->end - record->first > DLSI_TASK_ITEMS ||
+		record->device >= agent->config.device_count || find_task(agent, record->attempt)) {
+		agent->refused_records++;
+		return;
+	}
+	task = dlsi_calloc(agent->alloc, 1, sizeof *task);
+	if (!task || dlsi_map_put(&agent->task_by_attempt, &key, task)) {
+		dlsi_free(agent->alloc, task);
+		agent->failed = true;
+		return;
+	}
+	task->result.job = job->id;
+	task->result.attempt = record->attempt;
+	task->result.first = record->first;
+	task->result.end = record->end;
+	dlsi_list_append(&job->tasks, &task->node);
+	effect = dlsi_effects_add(agent->effects, DLSI_EFFECT_EXECUTE);
+	effect->job = job->id;
+	effect->attempt = record->attempt;
+	effect->first = record->first;
+	effect->end = record->end;
+	effect->execute.device = record->device;
+}
+
+static void take_cancel(struct dlsi_agent *agent, const struct dlsi_cancel *record)
+{
+	struct task *task = find_task(agent, record->attempt);
+
+	if (task && !task->cancelled && dlsi_id_equal(&task->result.job, &record->job))
+		drop_task(agent, task);
+}
+
+static void take_forget(struct dlsi_agent *agent, const struct dlsi_forget *record)
+{
+	struct job *job = dlsi_map_get(&agent->job_by_id, &record->job);
+
+	if (job)
+		forget_job(agent, job);
+}
+
+static void take_taken(struct dlsi_agent *agent, const struct dlsi_taken *record)
+{
+	for (uint32_t i = 0; i < record->attempts.count; i++) {
+		struct task *task = find_task(agent, dlsi_numbers_at(&record->attempts, i));
+
+		if (task && task->finished)
+			destroy_task(agent, task);
+	}
+}
+
+/* The payload is handed over. */
+static void take_record(struct dlsi_agent *agent, const struct dlsi_message *message, const struct dlsi_record *record,
+	struct dlsi_payload payload, int64_t now_ns)
+{
+	switch (record->kind) {
+	case DLSI_JOB:
+		take_job(agent, &record->job, payload);
+		return;
+	case DLSI_ASSIGN:
+		take_assign(agent, &record->assign);
+		break;
+	case DLSI_CANCEL:
+		take_cancel(agent, &record->cancel);
+		break;
+	case DLSI_FORGET:
+		take_forget(agent, &record->forget);
+		break;
+	case DLSI_TAKEN:
+		take_taken(agent, &record->taken);
+		break;
+	default:
+		follow_link(
+			agent, dlsi_link_record(&agent->link, message, record, now_ns, agent->effects), record, now_ns);
+		break;
+	}
+	release(agent, payload);
+}
+
+static void take_message(struct dlsi_agent *agent, const struct dlsi_event *event, int64_t now_ns)
+{
+	struct dlsi_message message;
+	struct dlsi_record record;
+	size_t frame = 0;
+	bool first = true;
+
+	if (dlsi_peer_equal(event->peer, agent->link.outbox.peer) &&
+		dlsi_message_open(
+			event->message.block, event->message.length, event->message.frame_count, &message, NULL) == 0) {
+		while (dlsi_message_next(&message, &record)) {
+			struct dlsi_payload payload = {0};
+
+			if (first && !dlsi_link_heard(&agent->link, &message, &record, now_ns))
+				break;
+			first = false;
+			if (dlsi_record_frames(&record))
+				payload = event->message.frames[frame++];
+			take_record(agent, &message, &record, payload, now_ns);
+		}
+	} else {
+		agent->refused_records++;
+	}
+	for (; frame < event->message.frame_count; frame++)
+		release(agent, event->message.frames[frame]);
+}
+
+static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *event)
+{
+	struct task *task = find_task(agent, event->attempt);
+
+	if (!task || task->finished) {
+		release(agent, event->executed.payload);
+		agent->refused_records++;
+		return;
+	}
+	task->payload = event->executed.payload;
+	if (task->cancelled || event->executed.dropped) {
+		destroy_task(agent, task);
+		return;
+	}
+	task->finished = true;
+	task->result.bytes = task->payload.bytes;
+	task->result.elapsed_ns = event->executed.elapsed_ns;
+	task->result.failed = event->executed.failed;
+	task->result.offer = event->executed.offer;
+	task->result.frames = event->executed.offer.length == 0;
+	if (agent->link.state == DLSI_LINK_UP)
+		post_result(agent, task);
+}
+
+static void say_goodbye(struct dlsi_agent *agent)
+{
+	struct dlsi_record record = {.kind = DLSI_LEAVE};
+
+	record.leave.reason = dlsi_text_of("the worker ends");
+	if (agent->link.state == DLSI_LINK_UP)
+		post_plain(agent, &record);
+	dlsi_outbox_flush(&agent->link.outbox, agent->effects);
+}
+
+void dlsi_agent_step(
+	struct dlsi_agent *agent, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects)
+{
+	enum dlsi_link_news news = DLSI_LINK_NOTHING;
+
+	agent->effects = effects;
+	switch (event->kind) {
+	case DLSI_EVENT_CONNECTED:
+		news = dlsi_link_connected(&agent->link, event->peer, now_ns);
+		break;
+	case DLSI_EVENT_LOST:
+		if (dlsi_peer_equal(event->peer, agent->link.outbox.peer))
+			news = dlsi_link_lost(&agent->link);
+		break;
+	case DLSI_EVENT_TIMER:
+		news = dlsi_link_timer(&agent->link, now_ns, effects);
+		break;
+	case DLSI_EVENT_MESSAGE:
+		take_message(agent, event, now_ns);
+		break;
+	case DLSI_EVENT_EXECUTED:
+		take_executed(agent, event);
+		break;
+	case DLSI_EVENT_STOP:
+		say_goodbye(agent);
+		break;
+	case DLSI_EVENT_TURN:
+		dlsi_outbox_flush(&agent->link.outbox, effects);
+		dlsi_releases_flush(&agent->releases, effects);
+		break;
+	default:
+		agent->refused_records++;
+		break;
+	}
+	follow_link(agent, news, NULL, now_ns);
+	effects->deadline_ns = dlsi_link_deadline(&agent->link);
+	effects->failed |= agent->failed;
+}

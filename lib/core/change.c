@@ -1,0 +1,66 @@
+#include "core/change.h"
+
+#include "base/limits.h"
+#include "proto/bytes.h"
+
+void dlsi_change_write(struct dlsi_buffer *buffer, const struct dlsi_change *change)
+{
+	dlsi_write_u8(buffer, DLSI_CHANGE_FORMAT);
+	dlsi_write_u8(buffer, change->kind);
+	dlsi_write_id(buffer, &change->job);
+	switch (change->kind) {
+	case DLSI_CHANGE_SUBMIT:
+		dlsi_write_id(buffer, &change->submit.token);
+		dlsi_write_u64(buffer, change->submit.count);
+		dlsi_write_u32(buffer, (uint32_t)change->submit.priority);
+		dlsi_write_blob(buffer, &change->submit.manifest);
+		dlsi_write_u32(buffer, change->submit.manifest_head);
+		dlsi_write_bytes(buffer, change->submit.spec.data, change->submit.spec.length);
+		break;
+	case DLSI_CHANGE_ITEMS:
+		dlsi_write_u64(buffer, change->items.first);
+		dlsi_write_u64(buffer, change->items.end);
+		break;
+	case DLSI_CHANGE_END:
+		dlsi_write_u8(buffer, change->end.state);
+		dlsi_write_u32(buffer, (uint32_t)change->end.code);
+		dlsi_write_bytes(buffer, change->end.sentence.data, change->end.sentence.length);
+		break;
+	}
+}
+
+bool dlsi_change_read(const uint8_t *data, size_t length, struct dlsi_change *change_out)
+{
+	struct dlsi_reader reader = {data, data + length, true};
+	struct dlsi_change change = {0};
+
+	if (dlsi_read_u8(&reader) != DLSI_CHANGE_FORMAT)
+		return false;
+	change.kind = dlsi_read_u8(&reader);
+	change.job = dlsi_read_id(&reader);
+	switch (change.kind) {
+	case DLSI_CHANGE_SUBMIT:
+		change.submit.token = dlsi_read_id(&reader);
+		change.submit.count = dlsi_read_u64(&reader);
+		change.submit.priority = (int32_t)dlsi_read_u32(&reader);
+		change.submit.manifest = dlsi_read_blob(&reader);
+		change.submit.manifest_head = dlsi_read_u32(&reader);
+		change.submit.spec = dlsi_read_bytes(&reader, DLSI_SPEC_BYTES);
+		break;
+	case DLSI_CHANGE_ITEMS:
+		change.items.first = dlsi_read_u64(&reader);
+		change.items.end = dlsi_read_u64(&reader);
+		break;
+	case DLSI_CHANGE_END:
+		change.end.state = dlsi_read_u8(&reader);
+		change.end.code = (int32_t)dlsi_read_u32(&reader);
+		change.end.sentence = dlsi_read_text(&reader, DLSI_SENTENCE_BYTES);
+		break;
+	default:
+		return false;
+	}
+	if (!reader.good || reader.at != reader.end)
+		return false;
+	*change_out = change;
+	return true;
+}

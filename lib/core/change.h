@@ -1,0 +1,51 @@
+/* Changes of a job's durable state. The one function that applies them (jobs.c) serves attached jobs, at once and in
+ * memory, and durable jobs, when the log has committed their encoded form: recovery applies the same and never decides.
+ *
+ *   u8 format (1), u8 kind, 16 bytes job, then by kind
+ *     submit: 16 bytes token, u64 count, i32 priority, blob manifest, u32 head, u32 length, spec JSON
+ *     items:  u64 first, u64 end
+ *     end:    u8 state, i32 code, u32 length, sentence */
+#ifndef DLSI_CHANGE_H
+#define DLSI_CHANGE_H
+
+#include "proto/record.h"
+#include <stdbool.h>
+
+#define DLSI_CHANGE_FORMAT 1
+
+enum dlsi_change_kind { DLSI_CHANGE_SUBMIT = 1, DLSI_CHANGE_ITEMS = 2, DLSI_CHANGE_END = 3 };
+
+struct dlsi_buffer;
+
+/* Texts and bytes are views. */
+struct dlsi_change {
+	uint8_t kind; /* enum dlsi_change_kind */
+	struct dlsi_id job;
+	union {
+		struct {
+			struct dlsi_id token;
+			uint64_t count;
+			int32_t priority;
+			struct dlsi_blob manifest;
+			uint32_t manifest_head;
+			struct dlsi_bytes spec;
+		} submit;
+		struct {
+			uint64_t first;
+			uint64_t end;
+		} items;
+		struct {
+			uint8_t state; /* enum dlsi_job_state */
+			int32_t code;
+			struct dlsi_text sentence;
+		} end;
+	};
+};
+
+/* Appends the encoded form. */
+void dlsi_change_write(struct dlsi_buffer *buffer, const struct dlsi_change *change);
+
+/* False for bytes that are no change of this format. */
+bool dlsi_change_read(const uint8_t *data, size_t length, struct dlsi_change *change_out);
+
+#endif

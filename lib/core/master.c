@@ -1,0 +1,392 @@
+#include "core/master_state.h"
+
+#include <string.h>
+
+void dlsi_master_release(struct dlsi_master *master, struct dlsi_payload payload)
+{
+	if (!dlsi_releases_add(&master->releases, payload))
+		master->failed = true;
+}
+
+void dlsi_master_set_timer(struct dlsi_master *master, struct timer *timer, int64_t due_ns)
+{
+	if (!timer->node.place)
+		timer->node.order = master->next_number++;
+	if (dlsi_heap_set(&master->timers, &timer->node, due_ns))
+		master->failed = true;
+}
+
+void dlsi_master_stop_timer(struct dlsi_master *master, struct timer *timer)
+{
+	dlsi_heap_remove(&master->timers, &timer->node);
+}
+
+int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_config *config,
+	struct dlsi_master **master_out, struct dls_error *err)
+{
+	struct dlsi_master *master = dlsi_calloc(alloc, 1, sizeof *master);
+	struct dlsi_map *const maps[] = {&master->worker_by_incarnation, &master->client_by_incarnation,
+		&master->job_by_id, &master->spec_by_key, &master->task_by_attempt, &master->known};
+
+	if (!master)
+		return dlsi_fail_memory(err);
+	master->alloc = alloc;
+	master->config = *config;
+	master->next_number = master->next_attempt = master->next_index = 1;
+	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+		dlsi_map_init(maps[i], alloc, config->seed + i);
+	dlsi_heap_init(&master->timers, alloc);
+	dlsi_releases_init(&master->releases, alloc);
+	dlsi_list_init(&master->dirty);
+	dlsi_list_init(&master->workers);
+	dlsi_list_init(&master->clients);
+	dlsi_list_init(&master->jobs);
+	dlsi_list_init(&master->proposals);
+	for (unsigned i = 0; i < DLSI_DEVICE_CREDITS; i++)
+		dlsi_list_init(&master->loaded[i]);
+	master->policy = config->policy->create(alloc);
+	if (!master->policy) {
+		dlsi_free(alloc, master);
+		return dlsi_fail_memory(err);
+	}
+	*master_out = master;
+	return 0;
+}
+
+static void free_proposals(struct dlsi_master *master)
+{
+	dlsi_list_each (node, &master->proposals) {
+		struct proposal *proposal = dlsi_list_entry(node, struct proposal, node);
+
+		dlsi_list_remove(node);
+		dlsi_buffer_fini(&proposal->bytes);
+		dlsi_free(master->alloc, proposal);
+	}
+}
+
+void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effects)
+{
+	struct dlsi_effects ignored;
+
+	if (!master)
+		return;
+	dlsi_effects_init(&ignored, master->alloc);
+	master->effects = effects ? effects : &ignored;
+	dlsi_list_each (job, &master->jobs)
+		dlsi_job_destroy(master, dlsi_list_entry(job, struct job, node));
+	dlsi_list_each (worker, &master->workers)
+		dlsi_worker_destroy(master, dlsi_list_entry(worker, struct worker, node));
+	dlsi_list_each (client, &master->clients)
+		dlsi_client_destroy(master, dlsi_list_entry(client, struct client, node));
+	dlsi_releases_flush(&master->releases, master->effects);
+	free_proposals(master);
+	master->config.policy->destroy(master->policy);
+	for (uint32_t i = 0; i < master->handler_count; i++)
+		dlsi_free(master->alloc, master->handlers[i]);
+	dlsi_free(master->alloc, master->handlers);
+	dlsi_free(master->alloc, master->peers);
+	dlsi_releases_fini(&master->releases);
+	dlsi_heap_fini(&master->timers);
+	dlsi_map_fini(&master->worker_by_incarnation);
+	dlsi_map_fini(&master->client_by_incarnation);
+	dlsi_map_fini(&master->job_by_id);
+	dlsi_map_fini(&master->spec_by_key);
+	dlsi_map_fini(&master->task_by_attempt);
+	dlsi_map_fini(&master->known);
+	dlsi_effects_fini(&ignored);
+	dlsi_free(master->alloc, master);
+}
+
+static struct job *replay_submit(struct dlsi_master *master, const struct dlsi_change *change,
+	struct dlsi_payload payload, struct dls_error *err)
+{
+	struct spec *spec = dlsi_spec_intern(master, change->submit.spec, err);
+	struct job *job = spec ? dlsi_job_create(master, &change->job, spec, change->submit.count) : NULL;
+
+	if (!job) {
+		dlsi_spec_unref(master, spec);
+		return NULL;
+	}
+	job->durable = true;
+	job->token = change->submit.token;
+	job->policy.priority = change->submit.priority;
+	job->manifest = payload;
+	job->manifest_blob = change->submit.manifest;
+	job->manifest_head = change->submit.manifest_head;
+	return job;
+}
+
+int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t *record, size_t length,
+	struct dlsi_payload payload, struct dlsi_effects *effects, struct dls_error *err)
+{
+	struct dlsi_change change;
+	struct job *job;
+
+	master->effects = effects;
+	if (!dlsi_change_read(record, length, &change)) {
+		dlsi_master_release(master, payload);
+		return dlsi_fail(err, DLS_EFORMAT, "log record %llu is not one that this release understands",
+			(unsigned long long)index);
+	}
+	job = dlsi_job_find(master, &change.job);
+	if (!job && change.kind == DLSI_CHANGE_SUBMIT) {
+		job = replay_submit(master, &change, payload, err);
+		if (!job) {
+			dlsi_master_release(master, payload);
+			return DLS_ENOMEM;
+		}
+	} else {
+		dlsi_master_release(master, payload);
+	}
+	if (job) {
+		dlsi_job_apply(master, job, &change);
+		dlsi_job_refresh(master, job);
+	}
+	master->next_index = index + 1;
+	return master->failed ? dlsi_fail_memory(err) : 0;
+}
+
+/* The loop itself was away (a stopped process, a suspended machine): nobody could be heard, so nobody was silent. */
+static void excuse_silence(struct dlsi_master *master)
+{
+	for (uint32_t i = 0; i < master->peer_capacity; i++)
+		if (master->peers[i])
+			master->peers[i]->heard_ns = master->now_ns;
+}
+
+static void expire(struct dlsi_master *master, struct timer *timer)
+{
+	switch (timer->kind) {
+	case TIMER_HEARTBEAT:
+		dlsi_master_heartbeat(master, dlsi_list_entry(timer, struct peer, heartbeat));
+		break;
+	case TIMER_WORKER_GRACE:
+		dlsi_worker_destroy(master, dlsi_list_entry(timer, struct worker, grace));
+		break;
+	case TIMER_CLIENT_GRACE:
+		dlsi_client_destroy(master, dlsi_list_entry(timer, struct client, grace));
+		break;
+	}
+}
+
+static void run_timers(struct dlsi_master *master)
+{
+	struct dlsi_heap_node *first;
+
+	while ((first = dlsi_heap_first(&master->timers)) && first->due <= master->now_ns) {
+		dlsi_heap_remove(&master->timers, first);
+		expire(master, dlsi_list_entry(first, struct timer, node));
+	}
+}
+
+static void lose(struct dlsi_master *master, struct dlsi_peer id, bool proven)
+{
+	struct peer *peer = dlsi_master_peer(master, id);
+
+	if (peer && peer->worker)
+		dlsi_worker_lost(master, peer->worker, proven);
+	else if (peer && peer->client)
+		dlsi_client_lost(master, peer->client);
+}
+
+/* Answers what is no part of the conversation, and closes it. */
+static void reject(struct dlsi_master *master, struct dlsi_peer from, int code, const char *sentence)
+{
+	struct peer *peer = dlsi_master_peer(master, from);
+
+	master->refused_messages++;
+	dlsi_master_refuse(master, from, NULL, code, 0, sentence);
+	if (peer)
+		dlsi_outbox_flush(&peer->outbox, master->effects);
+	lose(master, from, true);
+	if (!peer)
+		dlsi_effects_add(master->effects, DLSI_EFFECT_DISCONNECT)->peer = from;
+}
+
+static void take_register(
+	struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record, struct dlsi_message rest)
+{
+	const struct peer *peer = dlsi_master_peer(master, from);
+	bool other = peer && (record->role == DLSI_ROLE_WORKER
+					     ? !peer->worker || peer->worker->incarnation != record->incarnation
+					     : !peer->client || peer->client->incarnation != record->incarnation);
+
+	if (record->version_low > DLSI_PROTOCOL_VERSION || record->version_high < DLSI_PROTOCOL_VERSION)
+		reject(master, from, DLS_EVERSION, "this master speaks protocol version 1 only");
+	else if (other || (record->role != DLSI_ROLE_WORKER && record->role != DLSI_ROLE_CLIENT))
+		reject(master, from, DLS_EPROTOCOL, "a connection registers one worker or one client");
+	else if (record->role == DLSI_ROLE_WORKER)
+		dlsi_worker_register(master, from, record, rest);
+	else
+		dlsi_client_register(master, from, record);
+}
+
+static void take_heartbeat(struct dlsi_master *master, struct peer *peer, const struct dlsi_heartbeat *record)
+{
+	if (record->sent == peer->received)
+		return;
+	dlsi_effects_log(master->effects, 2, "%llu messages were lost on a connection; it is begun anew",
+		(unsigned long long)(record->sent - peer->received));
+	lose(master, peer->outbox.peer, false);
+}
+
+static void take_leave(struct dlsi_master *master, struct peer *peer)
+{
+	if (peer->worker)
+		dlsi_worker_destroy(master, peer->worker);
+	else
+		dlsi_client_destroy(master, peer->client);
+}
+
+/* A record from a worker; false if no worker says such a thing. */
+static bool take_from_worker(struct dlsi_master *master, struct worker *worker, const struct dlsi_record *record,
+	struct dlsi_payload payload)
+{
+	if (record->kind != DLSI_RESULT)
+		return false;
+	dlsi_task_result(master, worker, &record->result, payload);
+	return true;
+}
+
+static bool take_from_client(struct dlsi_master *master, struct client *client, const struct dlsi_record *record,
+	struct dlsi_payload payload)
+{
+	switch (record->kind) {
+	case DLSI_SPEC:
+		return dlsi_client_spec(master, client, &record->spec);
+	case DLSI_SUBMIT:
+		dlsi_client_submit(master, client, &record->submit, payload);
+		return true;
+	case DLSI_ACK:
+		dlsi_client_ack(master, client, &record->ack);
+		return true;
+	case DLSI_CANCEL:
+		dlsi_client_cancel(master, client, &record->cancel);
+		return true;
+	case DLSI_COMMAND:
+		dlsi_master_answer(master, client, &record->command);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* One record; false when the rest of the message is not to be read. The payload is handed over. */
+static bool take_record(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_record *record,
+	struct dlsi_message rest, struct dlsi_payload payload)
+{
+	struct peer *peer = dlsi_master_peer(master, from);
+	bool taken;
+
+	switch (record->kind) {
+	case DLSI_REGISTER:
+		take_register(master, from, &record->reg, rest);
+		return false;
+	case DLSI_HEARTBEAT:
+		if (peer)
+			take_heartbeat(master, peer, &record->heartbeat);
+		return peer != NULL;
+	case DLSI_LEAVE:
+		if (peer)
+			take_leave(master, peer);
+		return false;
+	}
+	if (!peer) {
+		dlsi_master_release(master, payload);
+		dlsi_master_refuse(master, from, NULL, DLS_ESTATE, 0, "register first");
+		return false;
+	}
+	taken = peer->worker ? take_from_worker(master, peer->worker, record, payload)
+			     : take_from_client(master, peer->client, record, payload);
+	if (!taken) {
+		dlsi_master_release(master, payload);
+		reject(master, from, DLS_EPROTOCOL, "a record that a master does not take from this side");
+	}
+	return taken;
+}
+
+static void take_message(struct dlsi_master *master, const struct dlsi_event *event)
+{
+	struct peer *peer = dlsi_master_peer(master, event->peer);
+	struct dlsi_message message;
+	struct dlsi_record record;
+	struct dls_error error;
+	size_t frame = 0;
+
+	if (dlsi_message_open(
+		    event->message.block, event->message.length, event->message.frame_count, &message, &error)) {
+		reject(master, event->peer, error.code, error.text);
+	} else {
+		if (peer) {
+			peer->heard_ns = master->now_ns;
+			peer->received++;
+		}
+		while (dlsi_message_next(&message, &record)) {
+			struct dlsi_payload payload = {0};
+
+			if (record.kind != DLSI_REGISTER && !dlsi_id_equal(&message.cluster, &master->config.cluster)) {
+				master->refused_messages++; /* said to an earlier master, before it was known here */
+				dlsi_master_refuse(master, event->peer, NULL, DLS_ESTATE, 0, "register first");
+				break;
+			}
+			if (dlsi_record_frames(&record))
+				payload = event->message.frames[frame++];
+			if (!take_record(master, event->peer, &record, message, payload))
+				break;
+		}
+	}
+	for (; frame < event->message.frame_count; frame++)
+		dlsi_master_release(master, event->message.frames[frame]);
+}
+
+static void say_goodbye(struct dlsi_master *master)
+{
+	struct dlsi_record record = {.kind = DLSI_LEAVE};
+
+	record.leave.reason = dlsi_text_of("the master ends");
+	for (uint32_t i = 0; i < master->peer_capacity; i++)
+		if (master->peers[i])
+			dlsi_master_post(master, master->peers[i], &record, (struct dlsi_payload){0});
+	dlsi_master_flush(master);
+}
+
+void dlsi_master_step(
+	struct dlsi_master *master, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects)
+{
+	struct dlsi_heap_node *first;
+	bool more = false;
+
+	master->effects = effects;
+	master->now_ns = now_ns;
+	if (now_ns - master->stepped_ns > master->config.worker_timeout_ns / 2)
+		excuse_silence(master);
+	master->stepped_ns = now_ns;
+	switch (event->kind) {
+	case DLSI_EVENT_MESSAGE:
+		take_message(master, event);
+		break;
+	case DLSI_EVENT_LOST:
+		lose(master, event->peer, event->lost.proven);
+		break;
+	case DLSI_EVENT_TIMER:
+		run_timers(master);
+		break;
+	case DLSI_EVENT_PERSISTED:
+		dlsi_job_persisted(master, event->persisted.index);
+		break;
+	case DLSI_EVENT_STOP:
+		say_goodbye(master);
+		break;
+	case DLSI_EVENT_TURN:
+		more = dlsi_master_assign(master);
+		dlsi_master_flush(master);
+		dlsi_releases_flush(&master->releases, master->effects);
+		break;
+	default:
+		master->refused_transitions++;
+		break;
+	}
+	first = dlsi_heap_first(&master->timers);
+	effects->deadline_ns = more ? now_ns : first ? first->due : INT64_MAX;
+	effects->failed |= master->failed;
+}

@@ -1,0 +1,47 @@
+/* Devices in order of load: one list for every number of held tasks. A device is on the list of its number while it may
+ * hold more and its worker is connected; within a list the one served longest ago is first. */
+#include "core/master_state.h"
+
+void dlsi_device_place(struct dlsi_master *master, struct device *device)
+{
+	uint32_t credits = dlsi_division_credits(device->offered, device->task_ns, device->task_bytes);
+
+	dlsi_list_remove(&device->node);
+	if (device->held < credits && device->worker->peer)
+		dlsi_list_append(&master->loaded[device->held], &device->node);
+}
+
+void dlsi_device_hold(struct dlsi_master *master, struct device *device)
+{
+	device->held++;
+	dlsi_device_place(master, device);
+}
+
+void dlsi_device_free(struct dlsi_master *master, struct device *device)
+{
+	device->held--;
+	dlsi_device_place(master, device);
+}
+
+void dlsi_device_measure(struct device *device, uint64_t elapsed_ns, uint64_t bytes)
+{
+	struct dlsi_measured measured = {device->task_ns, device->task_bytes};
+
+	dlsi_measured_add(&measured, 1, elapsed_ns, bytes);
+	device->task_ns = measured.item_ns;
+	device->task_bytes = measured.item_bytes;
+	device->done_tasks++;
+}
+
+struct device *dlsi_device_least_loaded(struct dlsi_master *master, uint32_t handler)
+{
+	for (unsigned held = 0; held < DLSI_DEVICE_CREDITS; held++) {
+		dlsi_list_each (node, &master->loaded[held]) {
+			struct device *device = dlsi_list_entry(node, struct device, node);
+
+			if (dlsi_worker_has_handler(device->worker, handler))
+				return device;
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,294 @@
+/* Jobs of the master: which items are to be given out, which are done, and how a job ends. */
+#include "core/master_state.h"
+
+#include <string.h>
+
+struct job *dlsi_job_find(const struct dlsi_master *master, const struct dlsi_id *id)
+{
+	return dlsi_map_get(&master->job_by_id, id);
+}
+
+struct job *dlsi_job_create(struct dlsi_master *master, const struct dlsi_id *id, struct spec *spec, uint64_t count)
+{
+	struct job *job = dlsi_calloc(master->alloc, 1, sizeof *job);
+
+	if (!job || dlsi_map_put(&master->job_by_id, id, job)) {
+		dlsi_free(master->alloc, job);
+		return NULL;
+	}
+	job->policy.id = *id;
+	job->policy.number = master->next_number++;
+	dlsi_list_init(&job->policy.node);
+	job->spec = spec;
+	job->count = count;
+	job->window_end = count;
+	job->window_bytes = UINT64_MAX;
+	dlsi_ranges_init(&job->done, master->alloc);
+	dlsi_ranges_init(&job->retry, master->alloc);
+	dlsi_list_init(&job->tasks);
+	dlsi_list_init(&job->workers);
+	dlsi_list_init(&job->client_node);
+	dlsi_list_append(&master->jobs, &job->node);
+	master->job_count++;
+	return job;
+}
+
+static void withdraw(struct dlsi_master *master, struct job *job)
+{
+	if (job->offered)
+		master->config.policy->idle(master->policy, &job->policy);
+	job->offered = false;
+}
+
+/* Tells the workers and drops what they run or hold of it. */
+static void forget(struct dlsi_master *master, struct job *job)
+{
+	struct dlsi_record record = {.kind = DLSI_FORGET};
+
+	record.forget.job = job->policy.id;
+	withdraw(master, job);
+	dlsi_list_each (node, &job->tasks)
+		dlsi_task_drop(master, dlsi_list_entry(node, struct task, job_node), false);
+	dlsi_list_each (node, &job->workers) {
+		struct acquaintance *acquaintance = dlsi_list_entry(node, struct acquaintance, job_node);
+
+		if (acquaintance->worker->peer)
+			dlsi_master_post(master, acquaintance->worker->peer, &record, (struct dlsi_payload){0});
+		dlsi_master_part(master, acquaintance);
+	}
+}
+
+void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
+{
+	forget(master, job);
+	dlsi_map_remove(&master->job_by_id, &job->policy.id);
+	dlsi_list_remove(&job->node);
+	dlsi_list_remove(&job->client_node);
+	dlsi_ranges_fini(&job->done);
+	dlsi_ranges_fini(&job->retry);
+	dlsi_spec_unref(master, job->spec);
+	dlsi_master_release(master, job->manifest);
+	dlsi_free(master->alloc, job);
+	master->job_count--;
+}
+
+void dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dlsi_change *change)
+{
+	uint64_t added = 0;
+
+	switch (change->kind) {
+	case DLSI_CHANGE_SUBMIT:
+		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, DLSI_JOB_ACTIVE, &master->refused_transitions);
+		break;
+	case DLSI_CHANGE_ITEMS:
+		if (dlsi_ranges_add(&job->done, change->items.first, change->items.end, &added))
+			master->failed = true;
+		job->done_items += added;
+		master->done_items += added;
+		job->progressed = true;
+		break;
+	case DLSI_CHANGE_END:
+		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, change->end.state, &master->refused_transitions);
+		break;
+	}
+}
+
+static void post_end(struct dlsi_master *master, const struct job *job, const struct dlsi_change *change)
+{
+	struct dlsi_record record = {.kind = DLSI_END};
+
+	if (!job->client || !job->client->peer)
+		return;
+	record.end.job = job->policy.id;
+	record.end.state = change->end.state;
+	record.end.code = change->end.code;
+	record.end.sentence = change->end.sentence;
+	dlsi_master_post(master, job->client->peer, &record, (struct dlsi_payload){0});
+}
+
+static void post_accepted(struct dlsi_master *master, const struct job *job)
+{
+	struct dlsi_record record = {.kind = DLSI_ACCEPTED};
+
+	if (!job->client || !job->client->peer)
+		return;
+	record.accepted.job = job->policy.id;
+	dlsi_master_post(master, job->client->peer, &record, (struct dlsi_payload){0});
+}
+
+/* What a leader does once a change holds; recovery does none of it. */
+static void follow_up(struct dlsi_master *master, struct job *job, const struct dlsi_change *change, uint64_t attempt)
+{
+	struct task *task = attempt ? dlsi_task_find(master, attempt) : NULL;
+
+	switch (change->kind) {
+	case DLSI_CHANGE_SUBMIT:
+		post_accepted(master, job);
+		break;
+	case DLSI_CHANGE_ITEMS:
+		if (task)
+			dlsi_task_taken(master, task);
+		break;
+	case DLSI_CHANGE_END:
+		post_end(master, job, change);
+		if (job->durable)
+			forget(master, job);
+		else
+			dlsi_job_destroy(master, job);
+		return;
+	}
+	if (job->state == DLSI_JOB_ACTIVE && job->done_items == job->count)
+		dlsi_job_end(master, job, DLSI_JOB_DONE, 0, "");
+	else
+		dlsi_job_refresh(master, job);
+}
+
+static void append(
+	struct dlsi_master *master, const struct dlsi_change *change, uint64_t attempt, struct dlsi_payload payload)
+{
+	struct proposal *proposal = dlsi_calloc(master->alloc, 1, sizeof *proposal);
+	struct dlsi_effect *effect;
+	size_t block;
+
+	if (!proposal) {
+		master->failed = true;
+		return;
+	}
+	dlsi_buffer_init(&proposal->bytes, master->alloc);
+	dlsi_change_write(&proposal->bytes, change);
+	master->failed |= proposal->bytes.failed;
+	proposal->index = master->next_index++;
+	proposal->attempt = attempt;
+	dlsi_list_append(&master->proposals, &proposal->node);
+	block = dlsi_effects_store(master->effects, proposal->bytes.data, proposal->bytes.length);
+	effect = dlsi_effects_add(master->effects, DLSI_EFFECT_APPEND);
+	effect->block = block;
+	effect->block_length = proposal->bytes.length;
+	effect->payload = payload;
+	effect->append.index = proposal->index;
+}
+
+void dlsi_job_change(struct dlsi_master *master, struct job *job, const struct dlsi_change *change, uint64_t attempt,
+	struct dlsi_payload payload)
+{
+	if (job->durable) {
+		append(master, change, attempt, payload);
+		return;
+	}
+	dlsi_job_apply(master, job, change);
+	follow_up(master, job, change, attempt);
+}
+
+static void commit(struct dlsi_master *master, const struct proposal *proposal)
+{
+	struct dlsi_change change;
+	struct job *job;
+
+	if (!dlsi_change_read(proposal->bytes.data, proposal->bytes.length, &change))
+		return;
+	job = dlsi_job_find(master, &change.job);
+	if (!job)
+		return;
+	dlsi_job_apply(master, job, &change);
+	follow_up(master, job, &change, proposal->attempt);
+}
+
+void dlsi_job_persisted(struct dlsi_master *master, uint64_t index)
+{
+	while (!dlsi_list_empty(&master->proposals)) {
+		struct proposal *proposal = dlsi_list_entry(master->proposals.next, struct proposal, node);
+
+		if (proposal->index > index)
+			break;
+		dlsi_list_remove(&proposal->node);
+		commit(master, proposal);
+		dlsi_buffer_fini(&proposal->bytes);
+		dlsi_free(master->alloc, proposal);
+	}
+}
+
+void dlsi_job_end(struct dlsi_master *master, struct job *job, uint8_t state, int code, const char *sentence)
+{
+	struct dlsi_change change = {.kind = DLSI_CHANGE_END, .job = job->policy.id};
+
+	if (job->ending)
+		return;
+	job->ending = true;
+	change.end.state = state;
+	change.end.code = code;
+	change.end.sentence = dlsi_text_of(sentence);
+	withdraw(master, job);
+	dlsi_job_change(master, job, &change, 0, (struct dlsi_payload){0});
+}
+
+/* First item that the cursor may give out and the end of those the window allows. */
+static struct dlsi_range fresh(const struct job *job)
+{
+	uint64_t end = job->window_end < job->count ? job->window_end : job->count;
+	uint64_t first = dlsi_ranges_first_missing(&job->done, job->cursor);
+
+	return (struct dlsi_range){first, first < end ? end : first};
+}
+
+/* Results that wait or are being made already fill what the client has room for. Something is always let through. */
+static bool window_full(const struct job *job)
+{
+	uint64_t out = job->running + job->returned, room = job->window_bytes;
+
+	return out && job->measured.item_bytes && out > room / job->measured.item_bytes;
+}
+
+void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
+{
+	struct dlsi_range next = fresh(job);
+	bool ready;
+
+	job->policy.ready = dlsi_ranges_total(&job->retry) + (next.end - next.first);
+	job->policy.running = job->running;
+	ready = job->state == DLSI_JOB_ACTIVE && !job->ending && job->policy.ready && !window_full(job);
+	if (ready == job->offered)
+		return;
+	job->offered = ready;
+	if (ready)
+		master->config.policy->ready(master->policy, &job->policy);
+	else
+		master->config.policy->idle(master->policy, &job->policy);
+}
+
+bool dlsi_job_take(struct dlsi_master *master, struct job *job, struct dlsi_range *range_out)
+{
+	struct dlsi_range next = fresh(job);
+	uint64_t limit =
+		dlsi_division_items(job->policy.ready, master->device_count, job->spec->task_items, &job->measured);
+	uint64_t known;
+
+	if (dlsi_ranges_take(&job->retry, limit, range_out))
+		return true;
+	if (next.first == next.end)
+		return false;
+	known = dlsi_ranges_first_present(&job->done, next.first);
+	if (next.end > known)
+		next.end = known;
+	if (next.end - next.first > limit)
+		next.end = next.first + limit;
+	job->cursor = next.end;
+	*range_out = next;
+	return true;
+}
+
+void dlsi_job_give_back(struct dlsi_master *master, struct job *job, uint64_t first, uint64_t end)
+{
+	uint64_t added;
+
+	while (first < end) {
+		uint64_t missing = dlsi_ranges_first_missing(&job->done, first);
+		uint64_t known = dlsi_ranges_first_present(&job->done, missing);
+
+		if (known > end)
+			known = end;
+		if (missing < known && dlsi_ranges_add(&job->retry, missing, known, &added))
+			master->failed = true;
+		first = known > missing ? known : end;
+	}
+	dlsi_job_refresh(master, job);
+}

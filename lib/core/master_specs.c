@@ -1,0 +1,95 @@
+/* Job specifications, interned by their bytes: thousands of jobs of one service share one. The master reads only what
+ * it schedules by; the rest is the worker's and is checked there.
+ *
+ *   {"handler": NAME, ...} or {"model": {...}, ...}, and "task_items": N */
+#include "core/master_state.h"
+
+#include "base/json.h"
+#include "core/agent.h"
+#include <string.h>
+
+static int read_spec(struct dlsi_master *master, struct spec *spec, struct dls_error *err)
+{
+	static const char *const known[] = {"handler", "params", "model", "task_items", NULL};
+	const char *handler;
+	cJSON *json;
+	struct dlsi_json_reader reader;
+	int rc = dlsi_json_parse("the job specification", spec->json, spec->length, DLSI_SPEC_BYTES, &json, err);
+
+	if (rc)
+		return rc;
+	reader = dlsi_json_read(json, "the job specification", known, err);
+	handler = dlsi_json_text(&reader, "handler", NULL);
+	if (dlsi_json_object(&reader, "model")) {
+		if (handler && reader.rc == 0)
+			reader.rc = dlsi_fail(err, DLS_EINVAL, "the job specification has both a model and a handler");
+		handler = DLSI_HANDLER_MODEL;
+	}
+	spec->task_items = (uint32_t)dlsi_json_integer(&reader, "task_items", 0, 0, DLSI_TASK_ITEMS);
+	rc = reader.rc;
+	if (rc == 0 && (!handler || !*handler || strlen(handler) > DLSI_NAME_BYTES))
+		rc = dlsi_fail(err, DLS_EINVAL, "the job specification names neither a model nor a handler");
+	if (rc == 0) {
+		spec->handler = dlsi_master_handler(master, dlsi_text_of(handler));
+		if (spec->handler == UINT32_MAX)
+			rc = dlsi_fail_memory(err);
+	}
+	cJSON_Delete(json);
+	return rc;
+}
+
+static void destroy(struct dlsi_master *master, struct spec *spec)
+{
+	dlsi_free(master->alloc, spec->json);
+	dlsi_free(master->alloc, spec);
+}
+
+struct spec *dlsi_spec_intern(struct dlsi_master *master, struct dlsi_bytes json, struct dls_error *err)
+{
+	struct dlsi_hash hash = dlsi_hash_of(json.data, json.length);
+	struct dlsi_id key;
+	struct spec *spec;
+
+	memcpy(key.bytes, hash.bytes, sizeof key.bytes);
+	spec = dlsi_map_get(&master->spec_by_key, &key);
+	if (spec) {
+		spec->uses++;
+		return spec;
+	}
+	if (master->spec_by_key.count >= DLSI_SPECS) {
+		dlsi_fail(err, DLS_EBUSY, "the master holds its limit of %d different job specifications", DLSI_SPECS);
+		return NULL;
+	}
+	spec = dlsi_calloc(master->alloc, 1, sizeof *spec);
+	if (!spec) {
+		dlsi_fail_memory(err);
+		return NULL;
+	}
+	spec->json = dlsi_malloc(master->alloc, json.length + 1);
+	if (!spec->json) {
+		dlsi_fail_memory(err);
+		goto failed;
+	}
+	memcpy(spec->json, json.data, json.length);
+	spec->length = json.length;
+	spec->key = key;
+	spec->uses = 1;
+	if (read_spec(master, spec, err))
+		goto failed;
+	if (dlsi_map_put(&master->spec_by_key, &key, spec)) {
+		dlsi_fail_memory(err);
+		goto failed;
+	}
+	return spec;
+failed:
+	destroy(master, spec);
+	return NULL;
+}
+
+void dlsi_spec_unref(struct dlsi_master *master, struct spec *spec)
+{
+	if (!spec || --spec->uses)
+		return;
+	dlsi_map_remove(&master->spec_by_key, &spec->key);
+	destroy(master, spec);
+}

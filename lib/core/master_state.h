@@ -1,0 +1,286 @@
+/* The master's tables, seen only by the files of core/ that make up the master: what a peer, a worker, a client, a job
+ * and a task are, and who points to whom.
+ *
+ *   peer   a connection. Belongs to one worker or client, or is not in the table yet.
+ *   worker, client   a process, known by its incarnation: outlives its connection for a while.
+ *   job    belongs to a client (attached), or to nobody (durable, or its client is lost).
+ *   task   items of a job at a worker, or their result on its way to the sink.
+ *   acquaintance   a worker has been told about a job. */
+#ifndef DLSI_MASTER_STATE_H
+#define DLSI_MASTER_STATE_H
+
+#include "base/heap.h"
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/ranges.h"
+#include "core/change.h"
+#include "core/division.h"
+#include "core/lifecycle.h"
+#include "core/master.h"
+#include "core/outbox.h"
+#include "core/releases.h"
+
+enum timer_kind { TIMER_HEARTBEAT, TIMER_WORKER_GRACE, TIMER_CLIENT_GRACE };
+
+/* Something that is due at some time; the kind says which structure it is a member of. */
+struct timer {
+	struct dlsi_heap_node node;
+	enum timer_kind kind;
+};
+
+struct peer {
+	struct dlsi_outbox outbox;
+	struct dlsi_list dirty; /* on master->dirty while the outbox holds something */
+	struct timer heartbeat;
+	int64_t heard_ns;
+	uint64_t received;     /* messages on this connection since REGISTER */
+	struct worker *worker; /* one of the two */
+	struct client *client;
+};
+
+struct device {
+	struct worker *worker;
+	struct dlsi_list node; /* on master->loaded[held] while it has a free credit */
+	uint16_t index;
+	uint16_t offered;
+	uint32_t held;
+	uint32_t cores;
+	uint64_t memory_bytes;
+	uint64_t task_ns; /* averages */
+	uint64_t task_bytes;
+	uint64_t done_tasks;
+	char *name;
+};
+
+struct worker {
+	struct dlsi_list node; /* on master->workers */
+	uint64_t number;
+	uint64_t incarnation;
+	struct peer *peer; /* NULL: lost */
+	struct timer grace;
+	char *name, *host, *data_endpoint;
+	struct device *devices;
+	uint16_t device_count;
+	uint32_t *handlers; /* handler numbers */
+	uint16_t handler_count;
+	struct dlsi_list tasks;
+	struct dlsi_list jobs;    /* acquaintances */
+	struct dlsi_buffer taken; /* u64 each: attempts to confirm in the next message */
+	uint64_t done_items;
+};
+
+struct client {
+	struct dlsi_list node; /* on master->clients */
+	uint64_t number;
+	uint64_t incarnation;
+	struct peer *peer; /* NULL: lost */
+	struct timer grace;
+	char *tenant, *host, *data_endpoint;
+	struct dlsi_list jobs;
+	struct spec **specs; /* by the number that this connection gave it */
+	uint32_t spec_count;
+	struct dls_error spec_error; /* why the last bad one was refused */
+};
+
+/* A specification, shared by all jobs whose JSON is the same to the byte. */
+struct spec {
+	struct dlsi_id key;
+	uint64_t uses;
+	uint8_t *json;
+	uint32_t length;
+	uint32_t handler;
+	uint32_t task_items; /* 0: the master divides */
+};
+
+struct job {
+	struct dlsi_list node;        /* on master->jobs */
+	struct dlsi_list client_node; /* on client->jobs */
+	struct dlsi_policy_job policy;
+	struct dlsi_id token;
+	struct spec *spec;
+	struct client *client;
+	bool durable;
+	bool offered;  /* to the policy, as ready */
+	bool ending;   /* durable: its end is on its way through the log */
+	uint8_t state; /* enum dlsi_job_state */
+	uint64_t count;
+	struct dlsi_ranges done; /* only dlsi_job_apply writes it and done_items */
+	uint64_t done_items;
+	struct dlsi_ranges retry; /* given back */
+	uint64_t cursor;          /* items from here on have never been given out by this master */
+	uint64_t window_end, window_bytes;
+	struct dlsi_payload manifest;
+	struct dlsi_blob manifest_blob;
+	uint32_t manifest_head;
+	struct dlsi_list tasks;
+	uint64_t running;         /* items of tasks at workers */
+	uint64_t returned;        /* items whose results wait */
+	unsigned lost_offers;     /* one after another */
+	struct dlsi_list workers; /* acquaintances */
+	struct dlsi_measured measured;
+	bool progressed; /* since the client was last told */
+};
+
+struct task {
+	struct dlsi_list job_node;
+	struct dlsi_list worker_node; /* linked while its worker runs it or holds its result */
+	struct job *job;
+	struct device *device; /* NULL once its worker is gone */
+	uint64_t attempt;
+	uint64_t first, end;
+	uint8_t state;               /* enum dlsi_task_state */
+	struct dlsi_payload payload; /* of the result, if it travels inside messages */
+	struct dlsi_result result;   /* its texts point to the next three */
+	char *worker_name, *worker_host, *worker_endpoint;
+	bool presented; /* by its worker, which has registered again */
+};
+
+struct acquaintance {
+	struct dlsi_list worker_node;
+	struct dlsi_list job_node;
+	struct worker *worker;
+	struct job *job;
+};
+
+/* An encoded change on its way through the log. */
+struct proposal {
+	struct dlsi_list node;
+	uint64_t index;
+	uint64_t attempt; /* whose result it is; 0: none */
+	struct dlsi_buffer bytes;
+};
+
+struct dlsi_master {
+	const struct dlsi_alloc *alloc;
+	struct dlsi_master_config config;
+	int64_t now_ns;
+	int64_t stepped_ns;           /* when it was last stepped */
+	struct dlsi_effects *effects; /* of the running step */
+
+	struct peer **peers; /* by slot */
+	uint32_t peer_capacity;
+	struct dlsi_list dirty;
+	struct dlsi_heap timers;
+
+	struct dlsi_list workers, clients, jobs;
+	struct dlsi_map worker_by_incarnation, client_by_incarnation, job_by_id, spec_by_key, task_by_attempt, known;
+	char **handlers;
+	uint32_t handler_count;
+	struct dlsi_list loaded[DLSI_DEVICE_CREDITS]; /* devices with a free credit, by the tasks they hold */
+	uint32_t device_count;
+	uint64_t job_count;
+	void *policy;
+
+	struct dlsi_list proposals; /* in order of index */
+	uint64_t next_index;
+	uint64_t next_number, next_attempt;
+
+	struct dlsi_releases releases;
+	uint64_t held_bytes; /* of results */
+
+	uint64_t done_items, done_tasks, lost_workers, refused_transitions, refused_messages;
+	bool failed; /* memory ran out within a step */
+};
+
+/* peers.c: connections and what is said over them */
+struct peer *dlsi_master_peer(const struct dlsi_master *master, struct dlsi_peer id);
+struct peer *dlsi_master_add_peer(struct dlsi_master *master, struct dlsi_peer id); /* NULL: no room */
+void dlsi_master_drop_peer(struct dlsi_master *master, struct peer *peer);
+void dlsi_master_post(
+	struct dlsi_master *master, struct peer *peer, const struct dlsi_record *record, struct dlsi_payload payload);
+void dlsi_master_welcome(struct dlsi_master *master, struct peer *peer);
+void dlsi_master_heartbeat(struct dlsi_master *master, struct peer *peer);
+void dlsi_master_flush(struct dlsi_master *master);
+
+/* Says no to somebody who may have no entry: to a job, or with NULL to a whole message. */
+void dlsi_master_refuse(struct dlsi_master *master, struct dlsi_peer to, const struct dlsi_id *job, int code,
+	uint32_t retry_after_ms, const char *sentence);
+
+/* master.c: what all parts need */
+void dlsi_master_release(struct dlsi_master *master, struct dlsi_payload payload);
+void dlsi_master_set_timer(struct dlsi_master *master, struct timer *timer, int64_t due_ns);
+void dlsi_master_stop_timer(struct dlsi_master *master, struct timer *timer);
+
+/* handlers.c: names of handlers as small numbers; UINT32_MAX when memory is exhausted */
+uint32_t dlsi_master_handler(struct dlsi_master *master, struct dlsi_text name);
+
+/* workers.c: who works, and with what */
+void dlsi_worker_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record,
+	struct dlsi_message rest);
+void dlsi_worker_lost(struct dlsi_master *master, struct worker *worker, bool proven);
+void dlsi_worker_destroy(struct dlsi_master *master, struct worker *worker);
+bool dlsi_worker_has_handler(const struct worker *worker, uint32_t handler);
+
+/* The next message to the worker says that nobody needs the attempt's result from it any more. */
+void dlsi_worker_confirm(struct dlsi_master *master, struct worker *worker, uint64_t attempt);
+
+/* devices.c: which device has the fewest tasks */
+void dlsi_device_place(struct dlsi_master *master, struct device *device);
+void dlsi_device_hold(struct dlsi_master *master, struct device *device);
+void dlsi_device_free(struct dlsi_master *master, struct device *device);
+void dlsi_device_measure(struct device *device, uint64_t elapsed_ns, uint64_t bytes);
+struct device *dlsi_device_least_loaded(struct dlsi_master *master, uint32_t handler);
+
+/* clients.c: who submits, and what it is told */
+void dlsi_client_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record);
+bool dlsi_client_spec(struct dlsi_master *master, struct client *client, const struct dlsi_spec_record *record);
+void dlsi_client_submit(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record,
+	struct dlsi_payload manifest);
+void dlsi_client_ack(struct dlsi_master *master, struct client *client, const struct dlsi_ack *record);
+void dlsi_client_cancel(struct dlsi_master *master, struct client *client, const struct dlsi_cancel *record);
+void dlsi_client_progress(struct dlsi_master *master, struct client *client);
+void dlsi_client_send_result(struct dlsi_master *master, struct task *task);
+void dlsi_client_lost(struct dlsi_master *master, struct client *client);
+void dlsi_client_destroy(struct dlsi_master *master, struct client *client);
+
+/* specs.c: specifications, interned */
+struct spec *dlsi_spec_intern(struct dlsi_master *master, struct dlsi_bytes json, struct dls_error *err);
+void dlsi_spec_unref(struct dlsi_master *master, struct spec *spec);
+
+/* jobs.c: their items and states */
+struct job *dlsi_job_find(const struct dlsi_master *master, const struct dlsi_id *id);
+
+/* An entry in no state yet; the reference to spec is handed over on success. NULL: memory is exhausted. */
+struct job *dlsi_job_create(struct dlsi_master *master, const struct dlsi_id *id, struct spec *spec, uint64_t count);
+void dlsi_job_destroy(struct dlsi_master *master, struct job *job);
+
+/* The only writer of state and done. */
+void dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dlsi_change *change);
+
+/* Applies a change at once (attached) or gives it to the log (durable); `attempt` is that whose result it commits, or
+ * 0. */
+void dlsi_job_change(struct dlsi_master *master, struct job *job, const struct dlsi_change *change, uint64_t attempt,
+	struct dlsi_payload payload);
+void dlsi_job_persisted(struct dlsi_master *master, uint64_t index);
+void dlsi_job_end(struct dlsi_master *master, struct job *job, uint8_t state, int code, const char *sentence);
+
+/* Tells the policy whether the job has items to give out now. After every change of its items or window. */
+void dlsi_job_refresh(struct dlsi_master *master, struct job *job);
+
+/* The items of the next task; false if there are none. */
+bool dlsi_job_take(struct dlsi_master *master, struct job *job, struct dlsi_range *range_out);
+void dlsi_job_give_back(struct dlsi_master *master, struct job *job, uint64_t first, uint64_t end);
+
+/* acquaintances.c: which worker knows which job */
+bool dlsi_master_acquainted(const struct dlsi_master *master, const struct worker *worker, const struct job *job);
+bool dlsi_master_acquaint(struct dlsi_master *master, struct worker *worker, struct job *job, bool *known_out);
+void dlsi_master_part(struct dlsi_master *master, struct acquaintance *acquaintance);
+
+/* tasks.c: from assignment until the result is at its sink */
+struct task *dlsi_task_find(const struct dlsi_master *master, uint64_t attempt);
+bool dlsi_task_assign(struct dlsi_master *master, struct job *job, struct device *device, struct dlsi_range range);
+void dlsi_task_result(struct dlsi_master *master, struct worker *worker, const struct dlsi_result *record,
+	struct dlsi_payload payload);
+void dlsi_task_taken(struct dlsi_master *master, struct task *task);
+
+/* Gives its items back unless they are not wanted any more, and ends the task. */
+void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_back);
+
+/* assign.c: the turn's decisions. True if there is more to decide than one turn may. */
+bool dlsi_master_assign(struct dlsi_master *master);
+
+/* report.c: answers to commands */
+void dlsi_master_answer(struct dlsi_master *master, struct client *client, const struct dlsi_command *command);
+
+#endif

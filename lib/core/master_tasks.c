@@ -1,0 +1,220 @@
+/* Tasks of the master: items at a worker, then their result on its way to the sink. */
+#include "core/master_state.h"
+
+#include <string.h>
+
+static struct dlsi_id key_of(uint64_t attempt)
+{
+	return dlsi_map_key(0, attempt);
+}
+
+struct task *dlsi_task_find(const struct dlsi_master *master, uint64_t attempt)
+{
+	struct dlsi_id key = key_of(attempt);
+
+	return dlsi_map_get(&master->task_by_attempt, &key);
+}
+
+static bool move(struct dlsi_master *master, struct task *task, enum dlsi_task_state next)
+{
+	return dlsi_lifecycle_set(DLSI_LIFECYCLE_TASK, &task->state, (uint8_t)next, &master->refused_transitions);
+}
+
+static void post_job(struct dlsi_master *master, struct peer *peer, const struct job *job)
+{
+	const struct client *client = job->client;
+	struct dlsi_record record = {.kind = DLSI_JOB};
+
+	record.job = (struct dlsi_job_record){
+		.job = job->policy.id,
+		.token = job->token,
+		.frames = job->manifest.handle != 0,
+		.count = job->count,
+		.manifest = job->manifest_blob,
+		.manifest_head = job->manifest_head,
+		.holder = dlsi_text_of(client ? client->data_endpoint : ""),
+		.holder_host = dlsi_text_of(client ? client->host : ""),
+		.spec = {job->spec->json, job->spec->length},
+	};
+	dlsi_master_post(master, peer, &record, job->manifest);
+}
+
+static void post_assign(struct dlsi_master *master, const struct task *task)
+{
+	struct dlsi_record record = {.kind = DLSI_ASSIGN};
+
+	record.assign = (struct dlsi_assign){
+		.job = task->job->policy.id,
+		.attempt = task->attempt,
+		.first = task->first,
+		.end = task->end,
+		.device = task->device->index,
+	};
+	dlsi_master_post(master, task->device->worker->peer, &record, (struct dlsi_payload){0});
+}
+
+static struct task *create(struct dlsi_master *master, struct job *job, struct device *device, struct dlsi_range range)
+{
+	struct task *task = dlsi_calloc(master->alloc, 1, sizeof *task);
+	struct dlsi_id key = key_of(master->next_attempt);
+
+	if (!task || dlsi_map_put(&master->task_by_attempt, &key, task)) {
+		dlsi_free(master->alloc, task);
+		return NULL;
+	}
+	task->attempt = master->next_attempt++;
+	task->job = job;
+	task->device = device;
+	task->first = range.first;
+	task->end = range.end;
+	dlsi_list_append(&job->tasks, &task->job_node);
+	dlsi_list_append(&device->worker->tasks, &task->worker_node);
+	return task;
+}
+
+bool dlsi_task_assign(struct dlsi_master *master, struct job *job, struct device *device, struct dlsi_range range)
+{
+	struct worker *worker = device->worker;
+	struct task *task;
+	bool known;
+
+	if (!dlsi_master_acquaint(master, worker, job, &known))
+		return false;
+	if (!known)
+		post_job(master, worker->peer, job);
+	task = create(master, job, device, range);
+	if (!task)
+		return false;
+	move(master, task, DLSI_TASK_ASSIGNED);
+	job->running += range.end - range.first;
+	dlsi_device_hold(master, device);
+	post_assign(master, task);
+	return true;
+}
+
+/* It leaves the tables; whoever calls has settled its items. */
+static void destroy(struct dlsi_master *master, struct task *task)
+{
+	struct dlsi_id key = key_of(task->attempt);
+
+	dlsi_map_remove(&master->task_by_attempt, &key);
+	dlsi_list_remove(&task->job_node);
+	dlsi_list_remove(&task->worker_node);
+	if (task->payload.handle)
+		master->held_bytes -= task->payload.bytes;
+	dlsi_master_release(master, task->payload);
+	dlsi_free(master->alloc, task->worker_name);
+	dlsi_free(master->alloc, task->worker_host);
+	dlsi_free(master->alloc, task->worker_endpoint);
+	dlsi_free(master->alloc, task);
+}
+
+/* The worker may let go of an offered result. */
+static void confirm_offer(struct dlsi_master *master, const struct task *task)
+{
+	if (task->device && !task->payload.handle)
+		dlsi_worker_confirm(master, task->device->worker, task->attempt);
+}
+
+static bool keep_texts(struct dlsi_master *master, struct task *task, const struct worker *worker)
+{
+	task->worker_name = dlsi_strdup(master->alloc, worker->name);
+	task->worker_host = dlsi_strdup(master->alloc, worker->host);
+	task->worker_endpoint = dlsi_strdup(master->alloc, worker->data_endpoint);
+	if (!task->worker_name || !task->worker_host || !task->worker_endpoint)
+		return false;
+	task->result.worker = dlsi_text_of(task->worker_name);
+	task->result.holder_host = dlsi_text_of(task->worker_host);
+	task->result.holder = dlsi_text_of(task->worker_endpoint);
+	return true;
+}
+
+/* The result has come: it counts for the device, and is kept here or stays offered by the worker. */
+static void take_in(
+	struct dlsi_master *master, struct task *task, const struct dlsi_result *record, struct dlsi_payload payload)
+{
+	struct device *device = task->device;
+	uint64_t items = task->end - task->first;
+
+	move(master, task, DLSI_TASK_RETURNED);
+	dlsi_device_measure(device, record->elapsed_ns, record->bytes);
+	dlsi_device_free(master, device);
+	device->worker->done_items += items;
+	master->done_tasks++;
+	dlsi_measured_add(&task->job->measured, items, record->elapsed_ns, record->bytes);
+	task->job->running -= items;
+	task->job->returned += items;
+	task->result = *record;
+	task->payload = payload;
+	if (!keep_texts(master, task, device->worker))
+		master->failed = true;
+	if (!payload.handle)
+		return;
+	master->held_bytes += payload.bytes;
+	dlsi_worker_confirm(master, device->worker, task->attempt);
+	dlsi_list_remove(&task->worker_node);
+	task->device = NULL;
+}
+
+static bool fits(const struct task *task, const struct worker *worker, const struct dlsi_result *record,
+	struct dlsi_payload payload)
+{
+	if (task->state != DLSI_TASK_ASSIGNED || task->device->worker != worker)
+		return false;
+	if (!dlsi_id_equal(&task->job->policy.id, &record->job) || task->first != record->first ||
+		task->end != record->end)
+		return false;
+	return payload.handle ? payload.bytes <= DLSI_INLINE_BYTES && record->bytes == payload.bytes
+			      : record->offer.length && record->bytes == record->offer.length;
+}
+
+void dlsi_task_result(struct dlsi_master *master, struct worker *worker, const struct dlsi_result *record,
+	struct dlsi_payload payload)
+{
+	struct task *task = dlsi_task_find(master, record->attempt);
+	struct dlsi_change change = {.kind = DLSI_CHANGE_ITEMS, .job = record->job};
+
+	if (!task || !fits(task, worker, record, payload)) {
+		bool offered = task && task->state == DLSI_TASK_RETURNED && task->device;
+
+		dlsi_master_release(master, payload);
+		if (!offered) /* else the client has not fetched it yet */
+			dlsi_worker_confirm(master, worker, record->attempt);
+		return;
+	}
+	take_in(master, task, record, payload);
+	if (task->job->durable) {
+		change.items.first = task->first;
+		change.items.end = task->end;
+		dlsi_job_change(master, task->job, &change, task->attempt, payload);
+	} else {
+		dlsi_client_send_result(master, task);
+		dlsi_job_refresh(master, task->job);
+	}
+}
+
+void dlsi_task_taken(struct dlsi_master *master, struct task *task)
+{
+	move(master, task, DLSI_TASK_TAKEN);
+	task->job->returned -= task->end - task->first;
+	confirm_offer(master, task);
+	destroy(master, task);
+}
+
+void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_back)
+{
+	struct job *job = task->job;
+	uint64_t first = task->first, end = task->end;
+
+	if (task->state == DLSI_TASK_ASSIGNED) {
+		job->running -= end - first;
+		dlsi_device_free(master, task->device);
+	} else {
+		job->returned -= end - first;
+		confirm_offer(master, task);
+	}
+	move(master, task, DLSI_TASK_DROPPED);
+	destroy(master, task);
+	if (give_back)
+		dlsi_job_give_back(master, job, first, end);
+}

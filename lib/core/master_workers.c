@@ -1,0 +1,302 @@
+/* Workers as the master sees them: registration, what they still hold after a lost connection, and their end. */
+#include "core/master_state.h"
+
+#include "proto/bytes.h"
+#include <string.h>
+
+static struct dlsi_id key_of(uint64_t incarnation)
+{
+	return dlsi_map_key(1, incarnation);
+}
+
+bool dlsi_worker_has_handler(const struct worker *worker, uint32_t handler)
+{
+	for (uint16_t i = 0; i < worker->handler_count; i++)
+		if (worker->handlers[i] == handler)
+			return true;
+	return false;
+}
+
+/* Counts the records of a kind in the rest of a message. */
+static unsigned count(struct dlsi_message rest, uint16_t kind)
+{
+	struct dlsi_record record;
+	unsigned found = 0;
+
+	while (dlsi_message_next(&rest, &record))
+		found += record.kind == kind;
+	return found;
+}
+
+static bool fill_device(
+	struct dlsi_master *master, struct worker *worker, uint16_t index, const struct dlsi_device_offer *offer)
+{
+	struct device *device = &worker->devices[index];
+
+	device->worker = worker;
+	device->index = index;
+	device->offered = offer->credits < DLSI_DEVICE_CREDITS ? offer->credits : DLSI_DEVICE_CREDITS;
+	if (!device->offered)
+		device->offered = 1;
+	device->cores = offer->cores;
+	device->memory_bytes = offer->memory_bytes;
+	device->name = dlsi_strndup(master->alloc, offer->name.data, offer->name.length);
+	return device->name != NULL;
+}
+
+static bool fill_capabilities(struct dlsi_master *master, struct worker *worker, struct dlsi_message rest)
+{
+	struct dlsi_record record;
+	uint16_t device = 0;
+
+	while (dlsi_message_next(&rest, &record)) {
+		if (record.kind == DLSI_DEVICE && !fill_device(master, worker, device++, &record.device))
+			return false;
+		if (record.kind == DLSI_HANDLER) {
+			uint32_t handler = dlsi_master_handler(master, record.handler.name);
+
+			if (handler == UINT32_MAX)
+				return false;
+			worker->handlers[worker->handler_count++] = handler;
+		}
+	}
+	return true;
+}
+
+static void free_worker(struct dlsi_master *master, struct worker *worker)
+{
+	for (uint16_t i = 0; worker->devices && i < worker->device_count; i++)
+		dlsi_free(master->alloc, worker->devices[i].name);
+	dlsi_free(master->alloc, worker->devices);
+	dlsi_free(master->alloc, worker->handlers);
+	dlsi_free(master->alloc, worker->name);
+	dlsi_free(master->alloc, worker->host);
+	dlsi_free(master->alloc, worker->data_endpoint);
+	dlsi_buffer_fini(&worker->taken);
+	dlsi_free(master->alloc, worker);
+}
+
+static struct worker *create(struct dlsi_master *master, const struct dlsi_register *record, struct dlsi_message rest)
+{
+	struct worker *worker = dlsi_calloc(master->alloc, 1, sizeof *worker);
+	struct dlsi_id key = key_of(record->incarnation);
+	unsigned handlers = count(rest, DLSI_HANDLER);
+
+	if (!worker)
+		return NULL;
+	dlsi_list_init(&worker->tasks);
+	dlsi_list_init(&worker->jobs);
+	dlsi_buffer_init(&worker->taken, master->alloc);
+	worker->grace.kind = TIMER_WORKER_GRACE;
+	worker->incarnation = record->incarnation;
+	worker->number = master->next_number++;
+	worker->device_count = (uint16_t)count(rest, DLSI_DEVICE);
+	worker->name = dlsi_strndup(master->alloc, record->name.data, record->name.length);
+	worker->host = dlsi_strndup(master->alloc, record->host.data, record->host.length);
+	worker->data_endpoint = dlsi_strndup(master->alloc, record->data_endpoint.data, record->data_endpoint.length);
+	worker->devices = dlsi_calloc(master->alloc, worker->device_count, sizeof *worker->devices);
+	worker->handlers = dlsi_calloc(master->alloc, handlers + 1, sizeof *worker->handlers);
+	if (worker->devices)
+		for (uint16_t i = 0; i < worker->device_count; i++)
+			dlsi_list_init(&worker->devices[i].node);
+	if (!worker->name || !worker->host || !worker->data_endpoint || !worker->devices || !worker->handlers ||
+		!fill_capabilities(master, worker, rest) ||
+		dlsi_map_put(&master->worker_by_incarnation, &key, worker)) {
+		free_worker(master, worker);
+		return NULL;
+	}
+	dlsi_list_append(&master->workers, &worker->node);
+	master->device_count += worker->device_count;
+	return worker;
+}
+
+static void place_devices(struct dlsi_master *master, struct worker *worker)
+{
+	for (uint16_t i = 0; i < worker->device_count; i++)
+		dlsi_device_place(master, &worker->devices[i]);
+}
+
+static void detach(struct dlsi_master *master, struct worker *worker)
+{
+	struct peer *peer = worker->peer;
+
+	worker->peer = NULL;
+	dlsi_buffer_clear(&worker->taken);
+	place_devices(master, worker);
+	if (peer)
+		dlsi_master_drop_peer(master, peer);
+}
+
+void dlsi_worker_destroy(struct dlsi_master *master, struct worker *worker)
+{
+	struct dlsi_id key = key_of(worker->incarnation);
+
+	detach(master, worker);
+	dlsi_list_each (node, &worker->tasks) {
+		struct task *task = dlsi_list_entry(node, struct task, worker_node);
+
+		if (task->state == DLSI_TASK_ASSIGNED) {
+			dlsi_task_drop(master, task, true);
+		} else { /* an offer: the client may have it already, or will say that it cannot be fetched */
+			task->device = NULL;
+			dlsi_list_remove(node);
+		}
+	}
+	dlsi_list_each (node, &worker->jobs)
+		dlsi_master_part(master, dlsi_list_entry(node, struct acquaintance, worker_node));
+	dlsi_master_stop_timer(master, &worker->grace);
+	dlsi_map_remove(&master->worker_by_incarnation, &key);
+	dlsi_list_remove(&worker->node);
+	master->device_count -= worker->device_count;
+	free_worker(master, worker);
+}
+
+void dlsi_worker_lost(struct dlsi_master *master, struct worker *worker, bool proven)
+{
+	detach(master, worker);
+	master->lost_workers++;
+	if (proven) {
+		dlsi_worker_destroy(master, worker);
+		return;
+	}
+	dlsi_master_set_timer(master, &worker->grace, master->now_ns + master->config.lost_grace_ns);
+}
+
+/* The task that the worker says it has, if it is one the master gave it. */
+static struct task *held_task(
+	const struct dlsi_master *master, const struct worker *worker, const struct dlsi_held *held)
+{
+	struct task *task = dlsi_task_find(master, held->attempt);
+	bool ours = task && task->device && task->device->worker == worker &&
+		    dlsi_id_equal(&task->job->policy.id, &held->job);
+
+	return ours ? task : NULL;
+}
+
+/* What the worker has and the master has not: the one task, or all of a job of which nothing is known there. */
+static void disown(struct dlsi_master *master, struct worker *worker, const struct dlsi_held *held)
+{
+	struct job *job = dlsi_job_find(master, &held->job);
+	struct dlsi_record record = {.kind = DLSI_FORGET};
+
+	if (job && dlsi_master_acquainted(master, worker, job)) {
+		record.kind = DLSI_CANCEL;
+		record.cancel.job = held->job;
+		record.cancel.attempt = held->attempt;
+	} else {
+		record.forget.job = held->job;
+	}
+	dlsi_master_post(master, worker->peer, &record, (struct dlsi_payload){0});
+}
+
+/* Tasks that the worker presents stay with it, and it need not be told of their jobs again. */
+static void recognise(struct dlsi_master *master, struct worker *worker, struct dlsi_message rest)
+{
+	struct dlsi_record record;
+	bool known;
+
+	while (dlsi_message_next(&rest, &record)) {
+		struct task *task = record.kind == DLSI_HELD ? held_task(master, worker, &record.held) : NULL;
+
+		if (!task)
+			continue;
+		task->presented = true;
+		if (!dlsi_master_acquaint(master, worker, task->job, &known))
+			master->failed = true;
+	}
+}
+
+/* After a reconnect: what the worker holds stays, what was lost with the connection goes back. It forgets by itself the
+ * jobs of which it holds nothing. */
+static void reconcile(struct dlsi_master *master, struct worker *worker, struct dlsi_message rest)
+{
+	struct dlsi_record record;
+
+	dlsi_list_each (node, &worker->jobs)
+		dlsi_master_part(master, dlsi_list_entry(node, struct acquaintance, worker_node));
+	dlsi_list_each (node, &worker->tasks)
+		dlsi_list_entry(node, struct task, worker_node)->presented = false;
+	recognise(master, worker, rest);
+	while (dlsi_message_next(&rest, &record))
+		if (record.kind == DLSI_HELD && !held_task(master, worker, &record.held))
+			disown(master, worker, &record.held);
+	dlsi_list_each (node, &worker->tasks) {
+		struct task *task = dlsi_list_entry(node, struct task, worker_node);
+
+		if (!task->presented && task->state == DLSI_TASK_ASSIGNED)
+			dlsi_task_drop(master, task, true);
+	}
+}
+
+/* A worker of the same name that is another process: two of one name would take turns for ever. */
+static struct worker *namesake(const struct dlsi_master *master, const struct dlsi_register *record)
+{
+	dlsi_list_each (node, &master->workers) {
+		struct worker *worker = dlsi_list_entry(node, struct worker, node);
+
+		if (worker->incarnation != record->incarnation && strlen(worker->name) == record->name.length &&
+			memcmp(worker->name, record->name.data, record->name.length) == 0)
+			return worker;
+	}
+	return NULL;
+}
+
+/* A new process under an old name ends the old one, which must not come back by itself. */
+static void supersede(struct dlsi_master *master, struct worker *old)
+{
+	if (old->peer) {
+		dlsi_master_refuse(master, old->peer->outbox.peer, NULL, DLS_EEXISTS, 0,
+			"another worker has registered under this worker's name; give each its own with --name");
+		dlsi_outbox_flush(&old->peer->outbox, master->effects);
+	}
+	dlsi_worker_destroy(master, old);
+}
+
+static const char *objection(const struct dlsi_register *record, struct dlsi_message rest)
+{
+	if (!record->name.length)
+		return "a worker without a name cannot be told from others";
+	if (count(rest, DLSI_DEVICE) == 0 || count(rest, DLSI_DEVICE) > DLSI_WORKER_DEVICES)
+		return "a worker must offer 1 to 64 devices";
+	if (count(rest, DLSI_HANDLER) > DLSI_WORKER_HANDLERS)
+		return "a worker may offer 64 handlers at most";
+	return NULL;
+}
+
+void dlsi_worker_register(
+	struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record, struct dlsi_message rest)
+{
+	struct peer *peer = dlsi_master_peer(master, from);
+	struct dlsi_id key = key_of(record->incarnation);
+	struct worker *worker = dlsi_map_get(&master->worker_by_incarnation, &key), *old = namesake(master, record);
+	const char *sentence = objection(record, rest);
+
+	if (sentence) {
+		dlsi_master_refuse(master, from, NULL, DLS_EINVAL, 0, sentence);
+		return;
+	}
+	if (peer && peer->worker && peer->worker == worker) { /* the answer has crossed its question */
+		dlsi_master_welcome(master, peer);
+		return;
+	}
+	if (old)
+		supersede(master, old);
+	if (worker)
+		detach(master, worker);
+	else
+		worker = create(master, record, rest);
+	peer = peer ? peer : dlsi_master_add_peer(master, from);
+	if (!worker || !peer) {
+		dlsi_master_refuse(master, from, NULL, DLS_EBUSY, 1000,
+			"the master has no room for another worker; it is asked again");
+		if (worker)
+			dlsi_worker_destroy(master, worker);
+		return;
+	}
+	dlsi_master_stop_timer(master, &worker->grace);
+	peer->worker = worker;
+	worker->peer = peer;
+	dlsi_master_welcome(master, peer);
+	reconcile(master, worker, rest);
+	place_devices(master, worker);
+}

@@ -1,0 +1,198 @@
+/* The session's jobs: presenting them to a master until they are accepted, and how they end. */
+#include "core/session_state.h"
+
+#include "base/clock.h"
+#include "proto/bytes.h"
+
+#define RECEIVED_NUMBERS                                                                                               \
+	32768 /* as many as SUBMIT may carry; items beyond are run again and dropped when they come                    \
+	       */
+
+static struct job *create_job(struct dlsi_session *session, const struct dlsi_event *event)
+{
+	struct job *job = dlsi_calloc(session->alloc, 1, sizeof *job);
+	int64_t spec = job ? dlsi_session_use_spec(session, event->submit.spec) : -1;
+
+	if (spec < 0 || dlsi_map_put(&session->job_by_id, &event->job, job)) {
+		if (spec >= 0)
+			session->specs[spec].uses--;
+		dlsi_free(session->alloc, job);
+		return NULL;
+	}
+	job->id = event->job;
+	job->token = event->submit.token;
+	job->spec = (uint32_t)spec;
+	job->count = event->submit.count;
+	job->priority = event->submit.priority;
+	job->durable = event->submit.durable;
+	job->manifest = event->submit.manifest;
+	job->manifest_blob = event->submit.manifest_blob;
+	job->manifest_head = event->submit.manifest_head;
+	job->window_items = event->submit.window_items;
+	job->window_bytes = event->submit.window_bytes;
+	job->retry_ns = INT64_MAX;
+	dlsi_ranges_init(&job->received, session->alloc);
+	dlsi_buffer_init(&job->taken, session->alloc);
+	dlsi_buffer_init(&job->lost, session->alloc);
+	dlsi_list_init(&job->dirty);
+	dlsi_list_append(&session->jobs, &job->node);
+	return job;
+}
+
+void dlsi_session_job_destroy(struct dlsi_session *session, struct job *job)
+{
+	dlsi_map_remove(&session->job_by_id, &job->id);
+	dlsi_list_remove(&job->node);
+	dlsi_list_remove(&job->dirty);
+	session->specs[job->spec].uses--;
+	dlsi_session_release(session, job->manifest);
+	dlsi_ranges_fini(&job->received);
+	dlsi_buffer_fini(&job->taken);
+	dlsi_buffer_fini(&job->lost);
+	dlsi_free(session->alloc, job);
+}
+
+static struct dlsi_numbers received_numbers(struct dlsi_session *session, const struct job *job)
+{
+	dlsi_buffer_clear(&session->scratch);
+	for (size_t i = 0; i < job->received.count && 2 * i < RECEIVED_NUMBERS; i++) {
+		dlsi_write_u64(&session->scratch, job->received.at[i].first);
+		dlsi_write_u64(&session->scratch, job->received.at[i].end);
+	}
+	session->failed |= session->scratch.failed;
+	return (struct dlsi_numbers){session->scratch.data, (uint32_t)(session->scratch.length / 8)};
+}
+
+void dlsi_session_post_submit(struct dlsi_session *session, struct job *job)
+{
+	struct dlsi_record record = {.kind = DLSI_SUBMIT};
+
+	dlsi_session_post_spec(session, job->spec);
+	job->told_end = dlsi_session_window_end(job);
+	job->told_bytes = dlsi_session_window_bytes(job);
+	job->retry_ns = INT64_MAX;
+	dlsi_buffer_clear(&job->taken); /* the ranges received say it */
+	dlsi_buffer_clear(&job->lost);
+	record.submit = (struct dlsi_submit){
+		.job = job->id,
+		.token = job->token,
+		.spec = job->spec,
+		.flags = job->durable ? DLSI_SUBMIT_DURABLE : 0,
+		.frames = job->manifest.handle != 0,
+		.count = job->count,
+		.priority = job->priority,
+		.window_end = job->told_end,
+		.window_bytes = job->told_bytes,
+		.manifest = job->manifest_blob,
+		.manifest_head = job->manifest_head,
+		.received = received_numbers(session, job),
+	};
+	dlsi_session_post(session, &record, job->manifest);
+}
+
+void dlsi_session_post_cancel(struct dlsi_session *session, const struct job *job)
+{
+	struct dlsi_record record = {.kind = DLSI_CANCEL};
+
+	record.cancel.job = job->id;
+	dlsi_session_post(session, &record, (struct dlsi_payload){0});
+}
+
+void dlsi_session_finish(
+	struct dlsi_session *session, struct job *job, uint8_t state, int code, struct dlsi_text sentence)
+{
+	job->over = true;
+	job->retry_ns = INT64_MAX;
+	dlsi_session_release(session, job->manifest);
+	job->manifest = (struct dlsi_payload){0};
+	dlsi_session_notify(session, DLSI_NOTICE_ENDED, &job->id, code, sentence)->notify.state = state;
+}
+
+void dlsi_session_submit(struct dlsi_session *session, const struct dlsi_event *event)
+{
+	struct job *known = dlsi_map_get(&session->job_by_id, &event->job), *job = NULL;
+
+	if (!known || known->over) {
+		if (known)
+			dlsi_session_job_destroy(session, known);
+		job = create_job(session, event);
+	}
+	if (!job) {
+		dlsi_session_release(session, event->submit.manifest);
+		dlsi_session_notify(session, DLSI_NOTICE_ENDED, &event->job, DLS_EBUSY,
+			dlsi_text_of("this client has no room for another job, or has one under the same key"))
+			->notify.state = DLSI_JOB_FAILED;
+	} else if (session->link.state == DLSI_LINK_UP) {
+		dlsi_session_post_submit(session, job);
+	}
+}
+
+void dlsi_session_cancel(struct dlsi_session *session, const struct dlsi_event *event)
+{
+	struct job *job = dlsi_map_get(&session->job_by_id, &event->job);
+
+	if (!job || job->over)
+		return;
+	dlsi_session_finish(session, job, DLSI_JOB_CANCELLED, DLS_ECANCELLED, dlsi_text_of("the job was cancelled"));
+	if (session->link.state == DLSI_LINK_UP)
+		dlsi_session_post_cancel(session, job);
+	else if (dlsi_id_is_zero(&session->link.cluster))
+		dlsi_session_job_destroy(session, job); /* no master has ever heard of it */
+}
+
+void dlsi_session_accepted(struct dlsi_session *session, const struct dlsi_accepted *record)
+{
+	struct job *job = dlsi_map_get(&session->job_by_id, &record->job);
+
+	if (!job || job->accepted)
+		return;
+	job->accepted = true;
+	if (!job->over)
+		dlsi_session_notify(session, DLSI_NOTICE_ACCEPTED, &job->id, 0, (struct dlsi_text){0});
+	if (job->taken.length || job->lost.length || dlsi_session_window_end(job) != job->told_end)
+		dlsi_session_mark_dirty(session, job);
+}
+
+void dlsi_session_refused(struct dlsi_session *session, const struct dlsi_refused *record, int64_t now_ns)
+{
+	struct job *job = dlsi_map_get(&session->job_by_id, &record->job);
+
+	if (!job)
+		return;
+	if (record->retry_after_ms && !job->over) {
+		job->retry_ns = now_ns + record->retry_after_ms * DLSI_MILLISECOND_NS;
+		if (job->retry_ns < session->retry_ns)
+			session->retry_ns = job->retry_ns;
+		return;
+	}
+	if (!job->over)
+		dlsi_session_finish(session, job, DLSI_JOB_FAILED, record->code, record->sentence);
+	dlsi_session_job_destroy(session, job);
+}
+
+/* Before ACCEPTED an END speaks of an earlier job under the same key. */
+void dlsi_session_end(struct dlsi_session *session, const struct dlsi_end *record)
+{
+	struct job *job = dlsi_map_get(&session->job_by_id, &record->job);
+
+	if (!job || (!job->over && !job->accepted))
+		return;
+	if (!job->over)
+		dlsi_session_finish(session, job, record->state, record->code, record->sentence);
+	dlsi_session_job_destroy(session, job);
+}
+
+void dlsi_session_run_retries(struct dlsi_session *session, int64_t now_ns)
+{
+	if (session->retry_ns > now_ns || session->link.state != DLSI_LINK_UP)
+		return;
+	session->retry_ns = INT64_MAX;
+	dlsi_list_each (node, &session->jobs) {
+		struct job *job = dlsi_list_entry(node, struct job, node);
+
+		if (job->retry_ns <= now_ns)
+			dlsi_session_post_submit(session, job);
+		if (job->retry_ns < session->retry_ns)
+			session->retry_ns = job->retry_ns;
+	}
+}

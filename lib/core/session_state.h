@@ -1,0 +1,109 @@
+/* The client's tables, seen only by the files of core/ that make up the session. */
+#ifndef DLSI_SESSION_STATE_H
+#define DLSI_SESSION_STATE_H
+
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/ranges.h"
+#include "core/link.h"
+#include "core/releases.h"
+#include "core/session.h"
+
+/* A specification by its place in the table, which is its number on the connection. */
+struct spec {
+	uint8_t *json;
+	uint32_t length;
+	unsigned uses;
+	bool sent; /* over this connection */
+};
+
+struct job {
+	struct dlsi_list node;
+	struct dlsi_list dirty; /* on session->dirty while an ACK is due */
+	struct dlsi_id id, token;
+	uint32_t spec;
+	uint64_t count;
+	int32_t priority;
+	bool durable;
+	bool over;        /* for the program; kept until the master says so too */
+	bool accepted;    /* by the master of this connection */
+	int64_t retry_ns; /* when to submit again after a refusal for now; INT64_MAX: not */
+	struct dlsi_payload manifest;
+	struct dlsi_blob manifest_blob;
+	uint32_t manifest_head;
+	struct dlsi_ranges received;
+	uint64_t received_items;
+	uint64_t window_items, window_bytes;
+	uint64_t next;                  /* item that the program takes next */
+	uint64_t waiting;               /* bytes of results that it has not taken */
+	uint64_t told_end, told_bytes;  /* the window as the master knows it */
+	struct dlsi_buffer taken, lost; /* u64 each: attempts for the next ACK */
+};
+
+/* An offered result that is being fetched. */
+struct fetch {
+	struct dlsi_list node;
+	struct dlsi_id job;
+	struct dlsi_result result;
+	char worker[DLSI_NAME_BYTES];
+};
+
+struct dlsi_session {
+	const struct dlsi_alloc *alloc;
+	char *tenant, *host, *data_endpoint;
+	uint64_t incarnation;
+	struct dlsi_link link;
+	struct dlsi_releases releases;
+	struct dlsi_effects *effects;
+	struct spec *specs;
+	uint32_t spec_count;
+	struct dlsi_list jobs, dirty, fetches;
+	struct dlsi_map job_by_id, fetch_by_attempt;
+	struct dlsi_buffer scratch;
+	int64_t retry_ns; /* the earliest of its jobs' */
+	uint64_t refused_records;
+	bool failed;
+};
+
+/* session.c: what all parts need */
+void dlsi_session_release(struct dlsi_session *session, struct dlsi_payload payload);
+void dlsi_session_post(struct dlsi_session *session, const struct dlsi_record *record, struct dlsi_payload payload);
+struct dlsi_effect *dlsi_session_notify(struct dlsi_session *session, enum dlsi_notice notice,
+	const struct dlsi_id *job, int code, struct dlsi_text sentence);
+
+/* session_specs.c: specifications by the number they have on the connection. A reference to the one with this JSON; -1
+ * if there is no room. It is dropped by uses--. */
+int64_t dlsi_session_use_spec(struct dlsi_session *session, struct dlsi_bytes json);
+void dlsi_session_post_spec(struct dlsi_session *session, uint32_t number);
+
+/* session_jobs.c: presenting jobs, and how they end */
+void dlsi_session_submit(struct dlsi_session *session, const struct dlsi_event *event);
+void dlsi_session_cancel(struct dlsi_session *session, const struct dlsi_event *event);
+void dlsi_session_post_submit(struct dlsi_session *session, struct job *job);
+void dlsi_session_post_cancel(struct dlsi_session *session, const struct job *job);
+void dlsi_session_accepted(struct dlsi_session *session, const struct dlsi_accepted *record);
+void dlsi_session_refused(struct dlsi_session *session, const struct dlsi_refused *record, int64_t now_ns);
+void dlsi_session_end(struct dlsi_session *session, const struct dlsi_end *record);
+
+/* The program is done with the job; the master is told, and its END ends the entry. */
+void dlsi_session_finish(
+	struct dlsi_session *session, struct job *job, uint8_t state, int code, struct dlsi_text sentence);
+void dlsi_session_job_destroy(struct dlsi_session *session, struct job *job);
+
+/* Submits again what was refused for a while. */
+void dlsi_session_run_retries(struct dlsi_session *session, int64_t now_ns);
+
+/* session_results.c: results, the window, and what is fetched */
+void dlsi_session_result(struct dlsi_session *session, const struct dlsi_result *result, struct dlsi_payload payload);
+void dlsi_session_fetched(struct dlsi_session *session, const struct dlsi_event *event);
+void dlsi_session_consumed(struct dlsi_session *session, const struct dlsi_event *event);
+void dlsi_session_post_ack(struct dlsi_session *session, struct job *job);
+void dlsi_session_mark_dirty(struct dlsi_session *session, struct job *job);
+void dlsi_session_fetch_destroy(struct dlsi_session *session, struct fetch *fetch);
+
+/* What the client can still take in of a job. */
+uint64_t dlsi_session_window_end(const struct job *job);
+uint64_t dlsi_session_window_bytes(const struct job *job);
+
+#endif

@@ -1,0 +1,24 @@
+#include "policy/registry.h"
+
+#include "policy/roundrobin.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct dlsi_policy_ops *const policies[] = {
+	&dlsi_policy_roundrobin,
+};
+
+int dlsi_policy_find(const char *name, const struct dlsi_policy_ops **ops_out, struct dls_error *err)
+{
+	char names[256] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+		if (strcmp(policies[i]->name, name) == 0) {
+			*ops_out = policies[i];
+			return 0;
+		}
+		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", policies[i]->name);
+	}
+	return dlsi_fail(err, DLS_EINVAL, "there is no policy %s; there are: %s", name, names);
+}
