@@ -40,7 +40,7 @@
 #define DLSI_JOBS               65536 /* live jobs of one master */
 #define DLSI_JOB_ITEMS          (1ULL << 40)
 #define DLSI_TASK_ITEMS         4096                    /* items of one task */
-#define DLSI_CLIENT_SPECS 4096 /* in use at once over one connection */
+#define DLSI_CLIENT_SPECS       4096                    /* in use at once over one connection */
 #define DLSI_SPECS              65536                   /* interned specifications */
 #define DLSI_HELD_PAYLOAD_BYTES (1024ULL * 1024 * 1024) /* results a master keeps until clients have them */
 

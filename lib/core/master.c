@@ -1,3 +1,5 @@
+#include "core/master.h"
+
 #include "core/master_state.h"
 
 #include <string.h>

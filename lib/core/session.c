@@ -1,3 +1,5 @@
+#include "core/session.h"
+
 #include "core/session_state.h"
 
 void dlsi_session_release(struct dlsi_session *session, struct dlsi_payload payload)
