@@ -276,7 +276,7 @@ static bool begin_with_rows(const struct dlsi_image *image, uint32_t width, uint
 }
 
 int dlsi_resize(const struct dlsi_image *image, enum dlsi_filter filter, uint32_t width, uint32_t height,
-	const struct dlsi_window *window, struct dlsi_image *resized_out, struct dls_error *err)
+	const struct dlsi_region *window, struct dlsi_image *resized_out, struct dls_error *err)
 {
 	bool rows_first = begin_with_rows(image, width, height);
 	const struct dlsi_alloc *alloc = image->alloc;

@@ -19,7 +19,7 @@ enum dlsi_filter {
 };
 
 /* A part of a picture. */
-struct dlsi_window {
+struct dlsi_region {
 	uint32_t left;
 	uint32_t top;
 	uint32_t width;
@@ -32,6 +32,6 @@ struct dlsi_window {
  * Errors: DLS_ELIMIT (the window is too large for an image), DLS_ENOMEM. Cost: the pixels of the original that the
  * window shows, times the window's width over theirs, times the filter's width. */
 int dlsi_resize(const struct dlsi_image *image, enum dlsi_filter filter, uint32_t width, uint32_t height,
-	const struct dlsi_window *window, struct dlsi_image *resized_out, struct dls_error *err);
+	const struct dlsi_region *window, struct dlsi_image *resized_out, struct dls_error *err);
 
 #endif

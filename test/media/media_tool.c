@@ -48,7 +48,7 @@ static int decode(const struct command *command, struct dls_error *err)
 /* resize WIDTH HEIGHT CHANNELS FILTER WIDTH HEIGHT LEFT TOP WIDTH HEIGHT BYTES: pixels; answers as decode. */
 static int resize(const struct command *command, struct dls_error *err)
 {
-	struct dlsi_window window = {number(command, 7), number(command, 8), number(command, 9), number(command, 10)};
+	struct dlsi_region window = {number(command, 7), number(command, 8), number(command, 9), number(command, 10)};
 	struct dlsi_image image, resized;
 	int rc = dlsi_image_init(&image, alloc, number(command, 1), number(command, 2), number(command, 3), err);
 

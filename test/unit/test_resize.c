@@ -18,7 +18,7 @@ static void test_extreme_proportions(void **state)
 {
 	static const struct {
 		uint32_t width, height, new_width, new_height;
-		struct dlsi_window window;
+		struct dlsi_region window;
 	} cases[] = {
 		{1, 65535, 256, 256 * 65535, {16, 128 * 65535, 224, 224}},
 		{65535, 1, 256 * 65535, 256, {128 * 65535, 16, 224, 224}},
@@ -48,7 +48,7 @@ static void test_extreme_proportions(void **state)
 
 static void test_every_request_for_memory_may_fail(void **state)
 {
-	static const struct dlsi_window window = {0, 0, 4, 6};
+	static const struct dlsi_region window = {0, 0, 4, 6};
 
 	(void)state;
 	for (uint32_t height = 8; height <= 80; height += 72) /* columns first, rows first */
