@@ -60,7 +60,8 @@ const char *dlsi_model_unbatchable(const struct dlsi_model *model);
  * dtype, rank and dims are filled in. Buffers must be aligned to their elements (64 bytes is fastest) and not overlap;
  * `release` is neither called nor changed. What the outputs hold after a failure is undefined.
  *
- * Errors: DLS_EINVAL (names the input or output that does not fit), DLS_ENOMEM, DLS_EIO (the device failed). */
+ * At most DLSI_TASK_ITEMS items. Errors: DLS_EINVAL (names what does not fit), DLS_ENOMEM, DLS_EUNSUPPORTED (a form of
+ * an operator that the device has no kernel for; at the first run of a batch size), DLS_EIO (the device failed). */
 int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs, struct dls_tensor *outputs,
 	struct dls_error *err);
 

@@ -1,0 +1,204 @@
+#include "device/model.h"
+
+#include "base/limits.h"
+#include "base/shape.h"
+#include "device/device.h"
+#include "graph/load.h"
+#include <string.h>
+
+/* A program that is ready, for one batch size. */
+struct plan {
+	int64_t batch; /* 0: the place is free */
+	void *program;
+	uint64_t used; /* the model's count of runs when it ran last */
+};
+
+struct dlsi_model {
+	const struct dlsi_alloc *alloc;
+	struct dlsi_device *device;
+	char *name;
+	struct dlsi_graph *graph;
+	void *set;
+	struct dlsi_model_port *ports; /* inputs, then outputs */
+	struct plan plans[DLSI_PLANS_PER_MODEL];
+	uint64_t runs;
+};
+
+static int list_ports(struct dlsi_model *model, struct dls_error *err)
+{
+	const struct dlsi_graph *graph = model->graph;
+	size_t count = (size_t)graph->input_count + graph->output_count;
+
+	model->ports = dlsi_calloc(model->alloc, count, sizeof *model->ports);
+	if (!model->ports)
+		return dlsi_fail_memory(err);
+	for (size_t i = 0; i < count; i++) {
+		size_t number = i < graph->input_count ? graph->inputs[i] : graph->outputs[i - graph->input_count];
+		const struct dlsi_value *value = &graph->values[number];
+		struct dlsi_model_port *port = &model->ports[i];
+
+		*port = (struct dlsi_model_port){
+			.name = value->name, .dtype = value->dtype, .rank = value->rank, .open = value->open};
+		dlsi_value_dims(value, 1, port->dims);
+	}
+	return 0;
+}
+
+int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, const char *name, const void *onnx,
+	size_t length, struct dlsi_model **model_out, struct dls_error *err)
+{
+	struct dlsi_model *model = dlsi_calloc(alloc, 1, sizeof *model);
+	int rc;
+
+	if (!model)
+		return dlsi_fail_memory(err);
+	model->alloc = alloc;
+	model->device = device;
+	model->name = dlsi_strdup(alloc, name);
+	rc = model->name ? dlsi_graph_load(alloc, onnx, length, &model->graph, err) : dlsi_fail_memory(err);
+	if (rc == 0)
+		rc = list_ports(model, err);
+	if (rc == 0)
+		rc = device->ops->set_create(device->state, model->graph, &model->set, err);
+	if (rc) {
+		dlsi_model_destroy(model);
+		return dlsi_fail_in(err, rc, "%s", name);
+	}
+	*model_out = model;
+	return 0;
+}
+
+void dlsi_model_destroy(struct dlsi_model *model)
+{
+	if (!model)
+		return;
+	for (int i = 0; i < DLSI_PLANS_PER_MODEL; i++)
+		if (model->plans[i].batch)
+			model->device->ops->program_destroy(model->plans[i].program);
+	if (model->set)
+		model->device->ops->set_destroy(model->set);
+	dlsi_graph_destroy(model->graph);
+	dlsi_free(model->alloc, model->ports);
+	dlsi_free(model->alloc, model->name);
+	dlsi_free(model->alloc, model);
+}
+
+size_t dlsi_model_input_count(const struct dlsi_model *model)
+{
+	return model->graph->input_count;
+}
+
+size_t dlsi_model_output_count(const struct dlsi_model *model)
+{
+	return model->graph->output_count;
+}
+
+const struct dlsi_model_port *dlsi_model_input(const struct dlsi_model *model, size_t index)
+{
+	return &model->ports[index];
+}
+
+const struct dlsi_model_port *dlsi_model_output(const struct dlsi_model *model, size_t index)
+{
+	return &model->ports[model->graph->input_count + index];
+}
+
+const char *dlsi_model_unbatchable(const struct dlsi_model *model)
+{
+	return model->graph->unbatchable;
+}
+
+/* The port's dimensions for this batch. */
+static void dims_of(
+	const struct dlsi_model *model, const struct dlsi_model_port *port, int64_t batch, int64_t *dims_out)
+{
+	memcpy(dims_out, port->dims, sizeof port->dims);
+	if (!model->graph->unbatchable)
+		dims_out[0] = batch;
+}
+
+static int check_input(const struct dlsi_model *model, const struct dlsi_model_port *port, int64_t batch,
+	const struct dls_tensor *tensor, struct dls_error *err)
+{
+	int64_t dims[DLS_TENSOR_RANK];
+	size_t bytes;
+
+	dims_of(model, port, batch, dims);
+	if (tensor->dtype != port->dtype || tensor->rank != port->rank ||
+		memcmp(tensor->dims, dims, port->rank * sizeof *dims) != 0)
+		return dlsi_fail(err, DLS_EINVAL, "%s: the input '%s' is %s; the model takes %s", model->name,
+			port->name, dlsi_shape_text(tensor->dtype, tensor->rank, tensor->dims).text,
+			dlsi_shape_text(port->dtype, port->rank, dims).text);
+	if (dls_tensor_bytes(port->dtype, port->rank, dims, &bytes) || tensor->bytes != bytes || !tensor->data)
+		return dlsi_fail(err, DLS_EINVAL, "%s: the input '%s' has %zu bytes of data; its shape %s needs %zu",
+			model->name, port->name, tensor->data ? tensor->bytes : 0,
+			dlsi_shape_text(port->dtype, port->rank, dims).text, bytes);
+	return 0;
+}
+
+static int shape_output(const struct dlsi_model *model, const struct dlsi_model_port *port, int64_t batch,
+	struct dls_tensor *tensor, struct dls_error *err)
+{
+	size_t bytes;
+
+	dims_of(model, port, batch, tensor->dims);
+	tensor->dtype = port->dtype;
+	tensor->rank = port->rank;
+	if (dls_tensor_bytes(port->dtype, port->rank, tensor->dims, &bytes) || tensor->bytes != bytes || !tensor->data)
+		return dlsi_fail(err, DLS_EINVAL, "%s: there is room for %zu bytes of the output '%s'; %s needs %zu",
+			model->name, tensor->data ? tensor->bytes : 0, port->name,
+			dlsi_shape_text(port->dtype, port->rank, tensor->dims).text, bytes);
+	return 0;
+}
+
+/* The plan for this batch size; made in place of the one unused for longest if there is none. */
+static int find_plan(struct dlsi_model *model, int64_t batch, struct plan **plan_out, struct dls_error *err)
+{
+	struct plan *oldest = &model->plans[0];
+	void *program;
+	int rc;
+
+	for (int i = 0; i < DLSI_PLANS_PER_MODEL; i++) {
+		if (model->plans[i].batch == batch) {
+			*plan_out = &model->plans[i];
+			return 0;
+		}
+		if (model->plans[i].used < oldest->used)
+			oldest = &model->plans[i];
+	}
+	if (oldest->batch)
+		model->device->ops->program_destroy(oldest->program);
+	*oldest = (struct plan){0};
+	rc = model->device->ops->program_create(model->set, batch, &program, err);
+	if (rc)
+		return dlsi_fail_in(err, rc, "%s", model->name);
+	oldest->batch = batch;
+	oldest->program = program;
+	*plan_out = oldest;
+	return 0;
+}
+
+int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs, struct dls_tensor *outputs,
+	struct dls_error *err)
+{
+	struct plan *plan = NULL;
+	int rc = 0;
+
+	if (batch < 1 || batch > DLSI_TASK_ITEMS)
+		return dlsi_fail(err, DLS_EINVAL, "%s: a batch is 1 to %d items, not %lld", model->name,
+			DLSI_TASK_ITEMS, (long long)batch);
+	if (batch > 1 && model->graph->unbatchable)
+		return dlsi_fail(
+			err, DLS_EINVAL, "%s runs its items one by one: %s", model->name, model->graph->unbatchable);
+	for (size_t i = 0; rc == 0 && i < model->graph->input_count; i++)
+		rc = check_input(model, dlsi_model_input(model, i), batch, &inputs[i], err);
+	for (size_t i = 0; rc == 0 && i < model->graph->output_count; i++)
+		rc = shape_output(model, dlsi_model_output(model, i), batch, &outputs[i], err);
+	if (rc == 0)
+		rc = find_plan(model, batch, &plan, err);
+	if (rc)
+		return rc;
+	plan->used = ++model->runs;
+	rc = model->device->ops->program_run(plan->program, inputs, outputs, err);
+	return rc ? dlsi_fail_in(err, rc, "%s", model->name) : 0;
+}

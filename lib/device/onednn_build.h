@@ -1,0 +1,45 @@
+/* The inside of a program, for the two files that build and run it; lowerings see device/onednn_program.h only. */
+#ifndef DLSI_ONEDNN_BUILD_H
+#define DLSI_ONEDNN_BUILD_H
+
+#include "device/onednn_program.h"
+
+#define DLSI_FOREVER UINT32_MAX /* in place of the last node that takes a value: the model gives it out */
+
+enum dlsi_buffer_kind {
+	DLSI_BUFFER_SHARED, /* in the set's activations, at `offset` */
+	DLSI_BUFFER_INPUT,  /* the caller's tensor number `port` */
+	DLSI_BUFFER_OUTPUT,
+	DLSI_BUFFER_FIXED /* at `data` */
+};
+
+struct dlsi_program_buffer {
+	enum dlsi_buffer_kind kind;
+	uint32_t port;
+	const void *data;
+	size_t bytes;
+	size_t offset;
+	uint32_t first_step, last_step; /* that touch it; first_step is above last_step while none does */
+	uint32_t last_node;             /* that takes a value which lies here */
+};
+
+struct dlsi_program_step {
+	dnnl_primitive_t primitive;
+	uint32_t arguments; /* the first */
+	uint32_t count;
+};
+
+struct dlsi_program_argument {
+	int index;
+	struct dlsi_operand operand;
+};
+
+/* Adds a buffer of this kind, port, data and last node, with room for `md` (NULL counts as out of memory). */
+int dlsi_program_add_buffer(struct dlsi_program *program, const struct dlsi_program_buffer *like, dlsi_md md,
+	struct dlsi_operand *operand_out, struct dls_error *err);
+
+/* Appends a step that copies one into the other, changing the layout. */
+int dlsi_program_reorder(struct dlsi_program *program, const struct dlsi_operand *from, const struct dlsi_operand *to,
+	struct dls_error *err);
+
+#endif

@@ -1,0 +1,128 @@
+/* oneDNN 3's interface, on 2.6 too: the one place that knows both.
+ *
+ * In 2.x a memory descriptor is a structure and a primitive is described in two steps; in 3.x the descriptor is a
+ * handle and there is one step, whose functions are defined here for 2.x under the names that 3.x gives them. */
+#ifndef DLSI_ONEDNN_COMPAT_H
+#define DLSI_ONEDNN_COMPAT_H
+
+#include <dnnl.h>
+
+#if DNNL_VERSION_MAJOR >= 3
+
+typedef const_dnnl_memory_desc_t dlsi_md;
+
+static inline dnnl_status_t dlsi_post_ops_append_sum(dnnl_post_ops_t ops)
+{
+	return dnnl_post_ops_append_sum(ops, 1, 0, dnnl_f32);
+}
+
+static inline dnnl_status_t dlsi_post_ops_append_eltwise(
+	dnnl_post_ops_t ops, dnnl_alg_kind_t kind, float alpha, float beta)
+{
+	return dnnl_post_ops_append_eltwise(ops, kind, alpha, beta);
+}
+
+#elif DNNL_VERSION_MAJOR == 2 && DNNL_VERSION_MINOR >= 6
+
+typedef const dnnl_memory_desc_t *dlsi_md;
+
+static inline dnnl_status_t dlsi_post_ops_append_sum(dnnl_post_ops_t ops)
+{
+	return dnnl_post_ops_append_sum(ops, 1);
+}
+
+static inline dnnl_status_t dlsi_post_ops_append_eltwise(
+	dnnl_post_ops_t ops, dnnl_alg_kind_t kind, float alpha, float beta)
+{
+	return dnnl_post_ops_append_eltwise(ops, 1, kind, alpha, beta);
+}
+
+static inline dnnl_status_t dnnl_convolution_forward_primitive_desc_create(dnnl_primitive_desc_t *pd,
+	dnnl_engine_t engine, dnnl_prop_kind_t prop, dnnl_alg_kind_t kind, dlsi_md src, dlsi_md weights, dlsi_md bias,
+	dlsi_md dst, const dnnl_dims_t strides, const dnnl_dims_t dilates, const dnnl_dims_t padding_l,
+	const dnnl_dims_t padding_r, const_dnnl_primitive_attr_t attr)
+{
+	dnnl_convolution_desc_t desc;
+	dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(
+		&desc, prop, kind, src, weights, bias, dst, strides, dilates, padding_l, padding_r);
+
+	return status ? status : dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL);
+}
+
+static inline dnnl_status_t dnnl_pooling_forward_primitive_desc_create(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
+	dnnl_prop_kind_t prop, dnnl_alg_kind_t kind, dlsi_md src, dlsi_md dst, const dnnl_dims_t strides,
+	const dnnl_dims_t kernel, const dnnl_dims_t dilation, const dnnl_dims_t padding_l, const dnnl_dims_t padding_r,
+	const_dnnl_primitive_attr_t attr)
+{
+	dnnl_pooling_v2_desc_t desc;
+	dnnl_status_t status = dnnl_pooling_v2_forward_desc_init(
+		&desc, prop, kind, src, dst, strides, kernel, dilation, padding_l, padding_r);
+
+	return status ? status : dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL);
+}
+
+static inline dnnl_status_t dnnl_inner_product_forward_primitive_desc_create(dnnl_primitive_desc_t *pd,
+	dnnl_engine_t engine, dnnl_prop_kind_t prop, dlsi_md src, dlsi_md weights, dlsi_md bias, dlsi_md dst,
+	const_dnnl_primitive_attr_t attr)
+{
+	dnnl_inner_product_desc_t desc;
+	dnnl_status_t status = dnnl_inner_product_forward_desc_init(&desc, prop, src, weights, bias, dst);
+
+	return status ? status : dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL);
+}
+
+static inline dnnl_status_t dnnl_matmul_primitive_desc_create(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
+	dlsi_md src, dlsi_md weights, dlsi_md bias, dlsi_md dst, const_dnnl_primitive_attr_t attr)
+{
+	dnnl_matmul_desc_t desc;
+	dnnl_status_t status = dnnl_matmul_desc_init(&desc, src, weights, bias, dst);
+
+	return status ? status : dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL);
+}
+
+static inline dnnl_status_t dnnl_eltwise_forward_primitive_desc_create(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
+	dnnl_prop_kind_t prop, dnnl_alg_kind_t kind, dlsi_md src, dlsi_md dst, float alpha, float beta,
+	const_dnnl_primitive_attr_t attr)
+{
+	dnnl_eltwise_desc_t desc;
+	dnnl_status_t status = dnnl_eltwise_forward_desc_init(&desc, prop, kind, src, alpha, beta);
+
+	(void)dst; /* always laid out as the source */
+	return status ? status : dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL);
+}
+
+static inline dnnl_status_t dnnl_binary_primitive_desc_create(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
+	dnnl_alg_kind_t kind, dlsi_md src0, dlsi_md src1, dlsi_md dst, const_dnnl_primitive_attr_t attr)
+{
+	dnnl_binary_desc_t desc;
+	dnnl_status_t status = dnnl_binary_desc_init(&desc, kind, src0, src1, dst);
+
+	return status ? status : dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL);
+}
+
+static inline dnnl_status_t dnnl_softmax_forward_primitive_desc_create(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
+	dnnl_prop_kind_t prop, dnnl_alg_kind_t kind, dlsi_md src, dlsi_md dst, int axis,
+	const_dnnl_primitive_attr_t attr)
+{
+	dnnl_softmax_v2_desc_t desc;
+	dnnl_status_t status = dnnl_softmax_v2_forward_desc_init(&desc, prop, kind, src, dst, axis);
+
+	return status ? status : dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL);
+}
+
+static inline dnnl_status_t dnnl_batch_normalization_forward_primitive_desc_create(dnnl_primitive_desc_t *pd,
+	dnnl_engine_t engine, dnnl_prop_kind_t prop, dlsi_md src, dlsi_md dst, float epsilon, unsigned flags,
+	const_dnnl_primitive_attr_t attr)
+{
+	dnnl_batch_normalization_desc_t desc;
+	dnnl_status_t status = dnnl_batch_normalization_forward_desc_init(&desc, prop, src, epsilon, flags);
+
+	(void)dst; /* always laid out as the source */
+	return status ? status : dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL);
+}
+
+#else
+#error "oneDNN 2.6 or newer is needed"
+#endif
+
+#endif

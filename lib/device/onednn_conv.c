@@ -1,0 +1,82 @@
+/* Conv, with what was fused behind it. */
+#include "device/onednn_lower.h"
+#include <string.h>
+
+struct dlsi_onednn_window dlsi_onednn_window(const struct dlsi_window *window)
+{
+	struct dlsi_onednn_window same = {.kernel = {0}};
+
+	for (uint32_t i = 0; i < window->rank; i++) {
+		same.kernel[i] = window->kernel[i];
+		same.strides[i] = window->strides[i];
+		same.gaps[i] = window->dilations[i] - 1;
+		same.pads_before[i] = window->pads_before[i];
+		same.pads_after[i] = window->pads_after[i];
+	}
+	return same;
+}
+
+/* The weights as oneDNN counts dimensions: groups come first where there are any. */
+static uint32_t weight_dims(const struct dlsi_program *program, const struct dlsi_node *node, int64_t *dims_out)
+{
+	const struct dlsi_value *weights = &program->set->graph->values[node->inputs[1]];
+	int64_t groups = node->conv.groups;
+
+	memcpy(dims_out + (groups > 1), weights->dims, weights->rank * sizeof *dims_out);
+	if (groups > 1) {
+		dims_out[0] = groups;
+		dims_out[1] /= groups;
+	}
+	return weights->rank + (groups > 1);
+}
+
+static dnnl_status_t describe(struct dlsi_program *program, const struct dlsi_node *node, dlsi_md bias,
+	dnnl_primitive_attr_t attributes, dnnl_primitive_desc_t *pd_out)
+{
+	struct dlsi_onednn_pool *pool = &program->pool;
+	struct dlsi_onednn_window window = dlsi_onednn_window(&node->conv.window);
+	int64_t source[DLS_TENSOR_RANK], weights[DLS_TENSOR_RANK + 1], target[DLS_TENSOR_RANK];
+	uint32_t rank = dlsi_program_dims(program, node->inputs[0], source);
+
+	dlsi_program_dims(program, node->outputs[0], target);
+	return dnnl_convolution_forward_primitive_desc_create(pd_out, program->set->engine, dnnl_forward_inference,
+		dnnl_convolution_direct, dlsi_md_any(pool, rank, source),
+		dlsi_md_any(pool, weight_dims(program, node, weights), weights), bias, dlsi_md_any(pool, rank, target),
+		window.strides, window.gaps, window.pads_before, window.pads_after, attributes);
+}
+
+int dlsi_lower_conv(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
+{
+	bool biased = node->input_count > 2, sum = node->addend != DLSI_NO_VALUE;
+	struct dlsi_epilogue epilogue = {.scale = 1, .sum = sum, .clamp = node->fused};
+	struct dlsi_argument arguments[] = {{.index = DNNL_ARG_SRC}, {.index = DNNL_ARG_WEIGHTS},
+		{.index = DNNL_ARG_DST}, {.index = DNNL_ARG_BIAS}};
+	struct dlsi_operand *source = &arguments[0].operand, *weights = &arguments[1].operand;
+	struct dlsi_operand *target = &arguments[2].operand, *bias = &arguments[3].operand;
+	int64_t dims[DLS_TENSOR_RANK + 1];
+	dlsi_md bias_md = biased ? dlsi_program_plain(program, node->inputs[2]) : NULL, view, md;
+	dnnl_primitive_attr_t attributes;
+	dnnl_primitive_desc_t pd = NULL;
+	dnnl_status_t status = dlsi_epilogue_attributes(&epilogue, &attributes);
+	int rc;
+
+	if (status == dnnl_success)
+		status = describe(program, node, bias_md, attributes, &pd);
+	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
+	if (rc)
+		return rc;
+	rc = dlsi_program_use(
+		program, node->inputs[0], dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0), source, err);
+	view = dlsi_md_plain(&program->pool, weight_dims(program, node, dims), dims);
+	if (rc == 0)
+		rc = dlsi_program_use_as(program, node->inputs[1], view,
+			dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0), weights, err);
+	if (rc == 0 && biased)
+		rc = dlsi_program_use_as(program, node->inputs[2], bias_md, bias_md, bias, err);
+	md = dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
+	if (rc == 0 && sum)
+		rc = dlsi_program_target_over(program, node, node->addend, md, source, target, err);
+	else if (rc == 0)
+		rc = dlsi_program_target(program, node, md, target, err);
+	return rc ? rc : dlsi_program_step(program, node, pd, arguments, 3 + biased, err);
+}

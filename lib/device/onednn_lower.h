@@ -1,0 +1,45 @@
+/* The lowerings: how each operator becomes oneDNN primitives, a file per family. */
+#ifndef DLSI_ONEDNN_LOWER_H
+#define DLSI_ONEDNN_LOWER_H
+
+#include "device/onednn_program.h"
+
+dlsi_lowering dlsi_lower_add;
+dlsi_lowering dlsi_lower_average_pool;
+dlsi_lowering dlsi_lower_batch_normalization;
+dlsi_lowering dlsi_lower_clamp;
+dlsi_lowering dlsi_lower_conv;
+dlsi_lowering dlsi_lower_gemm;
+dlsi_lowering dlsi_lower_mat_mul;
+dlsi_lowering dlsi_lower_max_pool;
+dlsi_lowering dlsi_lower_same;    /* the output is the input */
+dlsi_lowering dlsi_lower_reshape; /* the output's dense elements are the input's */
+dlsi_lowering dlsi_lower_softmax;
+
+/* A window in oneDNN's arrays; dilations are counted in gaps. */
+struct dlsi_onednn_window {
+	dnnl_dims_t kernel, strides, gaps, pads_before, pads_after;
+};
+
+struct dlsi_onednn_window dlsi_onednn_window(const struct dlsi_window *window);
+
+/* What follows an operator in the same pass, in this order: multiply by `scale`, add the tensor laid out as `add`
+ * (unless NULL), add what the target holds (`sum`), clamp. */
+struct dlsi_epilogue {
+	float scale;
+	dlsi_md add;
+	bool sum;
+	struct dlsi_clamp clamp;
+};
+
+/* The attributes of a primitive with this epilogue and the scratchpad of a program; the caller destroys them, also
+ * after a failure (NULL or not). */
+dnnl_status_t dlsi_epilogue_attributes(const struct dlsi_epilogue *epilogue, dnnl_primitive_attr_t *attributes_out);
+
+/* The argument index of the tensor `add`. */
+int dlsi_epilogue_add_index(const struct dlsi_epilogue *epilogue);
+
+/* The clamp as an element-wise operation of oneDNN. */
+dnnl_alg_kind_t dlsi_clamp_kind(const struct dlsi_clamp *clamp, float *alpha_out, float *beta_out);
+
+#endif

@@ -1,0 +1,249 @@
+#include "device/onednn_program.h"
+
+#include "device/onednn_build.h"
+#include "graph/op.h"
+#include <stdio.h>
+
+uint32_t dlsi_program_dims(const struct dlsi_program *program, uint32_t value, int64_t dims_out[DLS_TENSOR_RANK])
+{
+	dlsi_value_dims(&program->set->graph->values[value], program->batch, dims_out);
+	return program->set->graph->values[value].rank;
+}
+
+dlsi_md dlsi_program_plain(struct dlsi_program *program, uint32_t value)
+{
+	int64_t dims[DLS_TENSOR_RANK];
+	uint32_t rank = dlsi_program_dims(program, value, dims);
+
+	return dlsi_md_plain(&program->pool, rank, dims);
+}
+
+static int fail_node(const struct dlsi_node *node, dnnl_status_t status, struct dls_error *err)
+{
+	char what[DLS_ERROR_TEXT_BYTES / 2] = "a change of layout";
+
+	if (node)
+		snprintf(what, sizeof what, "node '%s' (%s)", node->name, node->op->name);
+	return dlsi_onednn_fail(err, status, what);
+}
+
+/* Makes room for one more element. */
+static bool grow(const struct dlsi_alloc *alloc, void *array, uint32_t count, uint32_t *capacity, size_t size)
+{
+	uint32_t wanted = *capacity ? 2 * *capacity : 64;
+	void **place = array, *grown;
+
+	if (count < *capacity)
+		return true;
+	grown = wanted > *capacity ? dlsi_realloc(alloc, *place, wanted * size) : NULL;
+	if (!grown)
+		return false;
+	*place = grown;
+	*capacity = wanted;
+	return true;
+}
+
+int dlsi_program_add_buffer(struct dlsi_program *program, const struct dlsi_program_buffer *like, dlsi_md md,
+	struct dlsi_operand *operand_out, struct dls_error *err)
+{
+	struct dlsi_program_buffer *buffer;
+
+	if (!md || !grow(program->set->alloc, &program->buffers, program->buffer_count, &program->buffer_capacity,
+			   sizeof *program->buffers))
+		return dlsi_fail_memory(err);
+	buffer = &program->buffers[program->buffer_count];
+	*buffer = *like;
+	buffer->bytes = dnnl_memory_desc_get_size(md);
+	buffer->first_step = UINT32_MAX;
+	buffer->last_step = 0;
+	*operand_out = (struct dlsi_operand){.buffer = program->buffer_count++, .md = md};
+	return 0;
+}
+
+static int add_argument(
+	struct dlsi_program *program, int index, const struct dlsi_operand *operand, struct dls_error *err)
+{
+	struct dlsi_program_buffer *buffer = &program->buffers[operand->buffer];
+
+	if (!grow(program->set->alloc, &program->arguments, program->argument_count, &program->argument_capacity,
+		    sizeof *program->arguments))
+		return dlsi_fail_memory(err);
+	program->arguments[program->argument_count++] =
+		(struct dlsi_program_argument){.index = index, .operand = *operand};
+	if (program->step_count < buffer->first_step)
+		buffer->first_step = program->step_count;
+	buffer->last_step = program->step_count;
+	return 0;
+}
+
+int dlsi_program_step(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,
+	const struct dlsi_argument *arguments, uint32_t count, struct dls_error *err)
+{
+	dlsi_md scratch = dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
+	struct dlsi_program_step step = {.arguments = program->argument_count};
+	dnnl_status_t status = dlsi_onednn_primitive(&program->pool, pd, &step.primitive);
+	struct dlsi_operand operand;
+	int rc = status == dnnl_success ? 0 : fail_node(node, status, err);
+
+	if (rc == 0 && !grow(program->set->alloc, &program->steps, program->step_count, &program->step_capacity,
+			       sizeof *program->steps))
+		rc = dlsi_fail_memory(err);
+	for (uint32_t i = 0; rc == 0 && i < count; i++)
+		rc = add_argument(program, arguments[i].index, &arguments[i].operand, err);
+	if (rc == 0 && scratch && dnnl_memory_desc_get_size(scratch)) {
+		rc = dlsi_program_scratch(program, scratch, &operand, err);
+		if (rc == 0)
+			rc = add_argument(program, DNNL_ARG_SCRATCHPAD, &operand, err);
+	}
+	if (rc)
+		return rc;
+	step.count = program->argument_count - step.arguments;
+	program->steps[program->step_count++] = step;
+	return 0;
+}
+
+int dlsi_program_keep(struct dlsi_program *program, const struct dlsi_node *node, dnnl_status_t status,
+	dnnl_primitive_desc_t pd, dnnl_primitive_attr_t attributes, struct dls_error *err)
+{
+	if (attributes)
+		dnnl_primitive_attr_destroy(attributes);
+	if (status == dnnl_success)
+		status = dlsi_onednn_keep(&program->pool, pd);
+	if (program->pool.failed)
+		status = dnnl_out_of_memory;
+	return status == dnnl_success ? 0 : fail_node(node, status, err);
+}
+
+int dlsi_program_reorder(struct dlsi_program *program, const struct dlsi_operand *from, const struct dlsi_operand *to,
+	struct dls_error *err)
+{
+	struct dlsi_argument arguments[] = {{DNNL_ARG_FROM, *from}, {DNNL_ARG_TO, *to}};
+	const_dnnl_primitive_desc_t pd;
+	dnnl_status_t status = dlsi_onednn_reorder(&program->pool, from->md, to->md, program->set->engine, &pd);
+
+	if (status != dnnl_success)
+		return fail_node(NULL, status, err);
+	return dlsi_program_step(program, NULL, pd, arguments, 2, err);
+}
+
+/* Where the value is now; a constant is where the graph has it. */
+static int locate(struct dlsi_program *program, const struct dlsi_node *node, uint32_t value, struct dls_error *err)
+{
+	const struct dlsi_value *constant = &program->set->graph->values[value];
+	struct dlsi_program_buffer fixed = {.kind = DLSI_BUFFER_FIXED, .data = constant->data};
+
+	if (program->values[value].md)
+		return 0;
+	if (!constant->data || constant->dtype != DLS_FLOAT32)
+		return dlsi_node_fail(
+			node, err, DLS_EUNSUPPORTED, "takes '%s', which is not computed in float32", constant->name);
+	return dlsi_program_add_buffer(
+		program, &fixed, dlsi_program_plain(program, value), &program->values[value], err);
+}
+
+/* Constants are converted now and once, other values by a step. */
+static int convert(struct dlsi_program *program, const struct dlsi_operand *from, dlsi_md md,
+	struct dlsi_operand *operand_out, struct dls_error *err)
+{
+	struct dlsi_program_buffer buffer = program->buffers[from->buffer];
+	int rc;
+
+	if (buffer.kind == DLSI_BUFFER_FIXED) {
+		rc = dlsi_onednn_set_pack(program->set, buffer.data, from->md, md, &buffer.data, err);
+		return rc ? rc : dlsi_program_add_buffer(program, &buffer, md, operand_out, err);
+	}
+	if (dnnl_memory_desc_equal(from->md, md)) {
+		*operand_out = *from;
+		return 0;
+	}
+	rc = dlsi_program_scratch(program, md, operand_out, err);
+	return rc ? rc : dlsi_program_reorder(program, from, operand_out, err);
+}
+
+int dlsi_program_use(struct dlsi_program *program, uint32_t value, dlsi_md md, struct dlsi_operand *operand_out,
+	struct dls_error *err)
+{
+	int rc = locate(program, &program->set->graph->nodes[program->node], value, err);
+	struct dlsi_program_buffer *buffer;
+
+	if (rc == 0)
+		rc = convert(program, &program->values[value], md ? md : program->values[value].md, operand_out, err);
+	if (rc)
+		return rc;
+	buffer = &program->buffers[operand_out->buffer];
+	/* Whoever takes it next probably wants it like this too; an output of the model is wanted dense. */
+	if (buffer->kind == DLSI_BUFFER_SHARED && program->last_nodes[value] != DLSI_FOREVER) {
+		program->values[value] = *operand_out;
+		if (buffer->last_node < program->last_nodes[value])
+			buffer->last_node = program->last_nodes[value];
+	}
+	return 0;
+}
+
+int dlsi_program_use_as(struct dlsi_program *program, uint32_t value, dlsi_md view, dlsi_md md,
+	struct dlsi_operand *operand_out, struct dls_error *err)
+{
+	struct dlsi_operand dense;
+	int rc = locate(program, &program->set->graph->nodes[program->node], value, err);
+
+	if (rc == 0 && program->buffers[program->values[value].buffer].kind == DLSI_BUFFER_FIXED)
+		dense = program->values[value];
+	else if (rc == 0)
+		rc = dlsi_program_use(program, value, dlsi_program_plain(program, value), &dense, err);
+	if (rc)
+		return rc;
+	dense.md = view;
+	return view && md ? convert(program, &dense, md, operand_out, err) : dlsi_fail_memory(err);
+}
+
+int dlsi_program_target(struct dlsi_program *program, const struct dlsi_node *node, dlsi_md md,
+	struct dlsi_operand *operand_out, struct dls_error *err)
+{
+	struct dlsi_program_buffer buffer = {
+		.kind = DLSI_BUFFER_SHARED, .last_node = program->last_nodes[node->outputs[0]]};
+	int rc = dlsi_program_add_buffer(program, &buffer, md, operand_out, err);
+
+	if (rc == 0)
+		program->values[node->outputs[0]] = *operand_out;
+	return rc;
+}
+
+int dlsi_program_target_over(struct dlsi_program *program, const struct dlsi_node *node, uint32_t addend, dlsi_md md,
+	const struct dlsi_operand *source, struct dlsi_operand *operand_out, struct dls_error *err)
+{
+	const struct dlsi_program_buffer *buffer;
+	struct dlsi_operand held;
+	int rc = dlsi_program_use(program, addend, md, &held, err);
+
+	if (rc)
+		return rc;
+	buffer = &program->buffers[held.buffer];
+	if (buffer->kind == DLSI_BUFFER_SHARED && buffer->last_node <= program->node && held.buffer != source->buffer) {
+		*operand_out = held;
+		return dlsi_program_share(program, node, &held, md, err);
+	}
+	rc = dlsi_program_target(program, node, md, operand_out, err);
+	return rc ? rc : dlsi_program_reorder(program, &held, operand_out, err);
+}
+
+int dlsi_program_scratch(
+	struct dlsi_program *program, dlsi_md md, struct dlsi_operand *operand_out, struct dls_error *err)
+{
+	struct dlsi_program_buffer buffer = {.kind = DLSI_BUFFER_SHARED, .last_node = program->node};
+
+	return dlsi_program_add_buffer(program, &buffer, md, operand_out, err);
+}
+
+int dlsi_program_share(struct dlsi_program *program, const struct dlsi_node *node, const struct dlsi_operand *operand,
+	dlsi_md md, struct dls_error *err)
+{
+	struct dlsi_program_buffer *buffer = &program->buffers[operand->buffer];
+	uint32_t last = program->last_nodes[node->outputs[0]];
+
+	if (!md)
+		return dlsi_fail_memory(err);
+	program->values[node->outputs[0]] = (struct dlsi_operand){.buffer = operand->buffer, .md = md};
+	if (buffer->last_node < last)
+		buffer->last_node = last;
+	return 0;
+}

@@ -1,0 +1,95 @@
+/* A graph for one batch size as a list of oneDNN primitives and the buffers that they work on.
+ *
+ * It is built node by node: a lowering takes its inputs with dlsi_program_use, gets a place for its output with
+ * dlsi_program_target, and appends a step. Reorders between layouts are put in where one value is wanted in two. When
+ * all steps are known, every buffer gets its place in the set's memory by its lifetime. */
+#ifndef DLSI_ONEDNN_PROGRAM_H
+#define DLSI_ONEDNN_PROGRAM_H
+
+#include "device/onednn_set.h"
+#include <dlsched/tensor.h>
+
+/* A value as it lies in a buffer. */
+struct dlsi_operand {
+	uint32_t buffer;
+	dlsi_md md;
+};
+
+struct dlsi_argument {
+	int index; /* DNNL_ARG_* */
+	struct dlsi_operand operand;
+};
+
+struct dlsi_program {
+	struct dlsi_onednn_set *set;
+	int64_t batch;
+	struct dlsi_onednn_pool pool;
+	struct dlsi_operand *values; /* by value: where it is; md NULL: nowhere yet */
+	uint32_t *last_nodes;        /* by value: the last node that takes it */
+	uint32_t node;               /* that is being lowered */
+
+	struct dlsi_program_buffer *buffers;
+	struct dlsi_program_step *steps;
+	struct dlsi_program_argument *arguments;
+	dnnl_exec_arg_t *exec; /* of all steps, one after another */
+	uint32_t buffer_count, buffer_capacity;
+	uint32_t step_count, step_capacity;
+	uint32_t argument_count, argument_capacity;
+
+	size_t activations_bytes; /* that it needs */
+	const uint8_t *bound_to;  /* the activations that its memory objects point into */
+};
+
+/* Adds the steps of one node. Errors: DLS_EUNSUPPORTED, DLS_ENOMEM, DLS_EIO. */
+typedef int dlsi_lowering(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err);
+
+/* Builds the program with the lowering of each operator (by enum dlsi_op_id). */
+int dlsi_program_create(struct dlsi_onednn_set *set, int64_t batch, dlsi_lowering *const *lowerings,
+	struct dlsi_program **program_out, struct dls_error *err);
+void dlsi_program_destroy(struct dlsi_program *program);
+
+/* As the slot of struct dlsi_device_ops. */
+int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inputs, const struct dls_tensor *outputs,
+	struct dls_error *err);
+
+/* ---- for lowerings */
+
+/* The value's dimensions in this batch; its rank; its description as dense memory. */
+uint32_t dlsi_program_dims(const struct dlsi_program *program, uint32_t value, int64_t dims_out[DLS_TENSOR_RANK]);
+dlsi_md dlsi_program_plain(struct dlsi_program *program, uint32_t value);
+
+/* The value in the layout `md`, or where it is if NULL; reordered if need be. */
+int dlsi_program_use(struct dlsi_program *program, uint32_t value, dlsi_md md, struct dlsi_operand *operand_out,
+	struct dls_error *err);
+
+/* The value's dense elements seen as `view` (other dimensions or strides over the same bytes), in the layout `md`. */
+int dlsi_program_use_as(struct dlsi_program *program, uint32_t value, dlsi_md view, dlsi_md md,
+	struct dlsi_operand *operand_out, struct dls_error *err);
+
+/* A buffer for the node's output, laid out as `md`. */
+int dlsi_program_target(struct dlsi_program *program, const struct dlsi_node *node, dlsi_md md,
+	struct dlsi_operand *operand_out, struct dls_error *err);
+
+/* The same, already holding the value `addend`: in its own bytes if nobody needs it later, else in a copy. `source` is
+ * what else the step reads, which must lie elsewhere. */
+int dlsi_program_target_over(struct dlsi_program *program, const struct dlsi_node *node, uint32_t addend, dlsi_md md,
+	const struct dlsi_operand *source, struct dlsi_operand *operand_out, struct dls_error *err);
+
+/* A buffer that is no value's, for this step and the next. */
+int dlsi_program_scratch(
+	struct dlsi_program *program, dlsi_md md, struct dlsi_operand *operand_out, struct dls_error *err);
+
+/* The node's output lies where `operand` does, seen as `md`. Errors: DLS_ENOMEM (for an `md` that is NULL). */
+int dlsi_program_share(struct dlsi_program *program, const struct dlsi_node *node, const struct dlsi_operand *operand,
+	dlsi_md md, struct dls_error *err);
+
+/* Keeps the primitive descriptor that oneDNN made, or reports the status with which it did not. Destroys the attributes
+ * that it was made with (NULL is allowed). */
+int dlsi_program_keep(struct dlsi_program *program, const struct dlsi_node *node, dnnl_status_t status,
+	dnnl_primitive_desc_t pd, dnnl_primitive_attr_t attributes, struct dls_error *err);
+
+/* Appends the primitive of `pd` (kept) on these arguments; the scratchpad is added. */
+int dlsi_program_step(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,
+	const struct dlsi_argument *arguments, uint32_t count, struct dls_error *err);
+
+#endif

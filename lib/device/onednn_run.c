@@ -1,0 +1,221 @@
+/* A program from its creation to its runs: lowering node by node, placing buffers, binding them, executing. */
+#include "device/onednn_build.h"
+#include "graph/op.h"
+#include "graph/plan.h"
+
+static void note_last_nodes(struct dlsi_program *program)
+{
+	const struct dlsi_graph *graph = program->set->graph;
+
+	for (uint32_t i = 0; i < graph->node_count; i++) {
+		const struct dlsi_node *node = &graph->nodes[i];
+
+		for (uint32_t k = 0; k < node->input_count; k++)
+			if (node->inputs[k] != DLSI_NO_VALUE)
+				program->last_nodes[node->inputs[k]] = i;
+		if (node->addend != DLSI_NO_VALUE)
+			program->last_nodes[node->addend] = i;
+	}
+	for (uint32_t i = 0; i < graph->output_count; i++)
+		program->last_nodes[graph->outputs[i]] = DLSI_FOREVER;
+}
+
+static int add_inputs(struct dlsi_program *program, struct dls_error *err)
+{
+	const struct dlsi_graph *graph = program->set->graph;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < graph->input_count; i++) {
+		struct dlsi_program_buffer input = {.kind = DLSI_BUFFER_INPUT, .port = i};
+
+		rc = dlsi_program_add_buffer(program, &input, dlsi_program_plain(program, graph->inputs[i]),
+			&program->values[graph->inputs[i]], err);
+	}
+	return rc;
+}
+
+/* A value that lies dense in a buffer of the program's own is computed right into the caller's; others are copied there
+ * at the end. */
+static int add_outputs(struct dlsi_program *program, struct dls_error *err)
+{
+	const struct dlsi_graph *graph = program->set->graph;
+
+	for (uint32_t i = 0; i < graph->output_count; i++) {
+		struct dlsi_program_buffer output = {.kind = DLSI_BUFFER_OUTPUT, .port = i};
+		dlsi_md dense = dlsi_program_plain(program, graph->outputs[i]);
+		struct dlsi_operand from, to;
+		int rc = dlsi_program_use(program, graph->outputs[i], NULL, &from, err);
+
+		if (rc == 0 && program->buffers[from.buffer].kind == DLSI_BUFFER_SHARED && dense &&
+			dnnl_memory_desc_equal(from.md, dense)) {
+			program->buffers[from.buffer].kind = DLSI_BUFFER_OUTPUT;
+			program->buffers[from.buffer].port = i;
+			continue;
+		}
+		if (rc == 0)
+			rc = dlsi_program_add_buffer(program, &output, dense, &to, err);
+		if (rc == 0)
+			rc = dlsi_program_reorder(program, &from, &to, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int place_buffers(struct dlsi_program *program, struct dls_error *err)
+{
+	const struct dlsi_alloc *alloc = program->set->alloc;
+	struct dlsi_plan_block *blocks = dlsi_calloc(alloc, program->buffer_count, sizeof *blocks);
+	size_t count = 0;
+	int rc = DLS_ENOMEM;
+
+	if (!blocks)
+		return dlsi_fail_memory(err);
+	for (uint32_t i = 0; i < program->buffer_count; i++) {
+		const struct dlsi_program_buffer *buffer = &program->buffers[i];
+
+		if (buffer->kind == DLSI_BUFFER_SHARED && buffer->first_step <= buffer->last_step)
+			blocks[count++] = (struct dlsi_plan_block){
+				.bytes = buffer->bytes, .first = buffer->first_step, .last = buffer->last_step};
+	}
+	rc = dlsi_plan_place(alloc, blocks, count, &program->activations_bytes);
+	count = 0;
+	for (uint32_t i = 0; rc == 0 && i < program->buffer_count; i++) {
+		struct dlsi_program_buffer *buffer = &program->buffers[i];
+
+		if (buffer->kind == DLSI_BUFFER_SHARED && buffer->first_step <= buffer->last_step)
+			buffer->offset = blocks[count++].offset;
+	}
+	dlsi_free(alloc, blocks);
+	return rc ? dlsi_fail_memory(err) : dlsi_onednn_set_reserve(program->set, program->activations_bytes, err);
+}
+
+/* One memory object per argument. The fixed ones get their place now, the others when it is known. */
+static int make_memories(struct dlsi_program *program, struct dls_error *err)
+{
+	program->exec = dlsi_calloc(program->set->alloc, program->argument_count, sizeof *program->exec);
+	if (!program->exec)
+		return dlsi_fail_memory(err);
+	for (uint32_t i = 0; i < program->argument_count; i++) {
+		const struct dlsi_program_argument *argument = &program->arguments[i];
+		const struct dlsi_program_buffer *buffer = &program->buffers[argument->operand.buffer];
+		dnnl_status_t status = dlsi_onednn_memory(
+			&program->pool, argument->operand.md, program->set->engine, &program->exec[i].memory);
+
+		program->exec[i].arg = argument->index;
+		if (status == dnnl_success && buffer->kind == DLSI_BUFFER_FIXED)
+			status = dnnl_memory_set_data_handle(program->exec[i].memory, (void *)buffer->data);
+		if (status != dnnl_success)
+			return dlsi_onednn_fail(err, status, "cannot describe memory");
+	}
+	return 0;
+}
+
+static int build(struct dlsi_program *program, dlsi_lowering *const *lowerings, struct dls_error *err)
+{
+	const struct dlsi_graph *graph = program->set->graph;
+	int rc = add_inputs(program, err);
+
+	note_last_nodes(program);
+	for (program->node = 0; rc == 0 && program->node < graph->node_count; program->node++) {
+		const struct dlsi_node *node = &graph->nodes[program->node];
+
+		rc = lowerings[dlsi_op_id(node->op)](program, node, err);
+	}
+	if (rc == 0)
+		rc = add_outputs(program, err);
+	if (rc == 0)
+		rc = place_buffers(program, err);
+	if (rc == 0)
+		rc = make_memories(program, err);
+	return rc;
+}
+
+int dlsi_program_create(struct dlsi_onednn_set *set, int64_t batch, dlsi_lowering *const *lowerings,
+	struct dlsi_program **program_out, struct dls_error *err)
+{
+	struct dlsi_program *program = dlsi_calloc(set->alloc, 1, sizeof *program);
+	int rc;
+
+	if (!program)
+		return dlsi_fail_memory(err);
+	program->set = set;
+	program->batch = batch;
+	dlsi_onednn_pool_init(&program->pool, set->alloc);
+	program->values = dlsi_arena_take(&program->pool.arena, set->graph->value_count, sizeof *program->values);
+	program->last_nodes =
+		dlsi_arena_take(&program->pool.arena, set->graph->value_count, sizeof *program->last_nodes);
+	rc = program->values && program->last_nodes ? build(program, lowerings, err) : dlsi_fail_memory(err);
+	if (rc)
+		dlsi_program_destroy(program);
+	else
+		*program_out = program;
+	return rc;
+}
+
+void dlsi_program_destroy(struct dlsi_program *program)
+{
+	const struct dlsi_alloc *alloc = program->set->alloc;
+
+	dlsi_onednn_pool_fini(&program->pool);
+	dlsi_free(alloc, program->buffers);
+	dlsi_free(alloc, program->steps);
+	dlsi_free(alloc, program->arguments);
+	dlsi_free(alloc, program->exec);
+	dlsi_free(alloc, program);
+}
+
+/* Where the argument's bytes are in this run; NULL if the memory object has the right place already. */
+static void *place_of(const struct dlsi_program *program, const struct dlsi_program_buffer *buffer, bool moved,
+	const struct dls_tensor *inputs, const struct dls_tensor *outputs)
+{
+	switch (buffer->kind) {
+	case DLSI_BUFFER_SHARED:
+		return moved ? program->set->activations + buffer->offset : NULL;
+	case DLSI_BUFFER_INPUT:
+		return (void *)inputs[buffer->port].data;
+	case DLSI_BUFFER_OUTPUT:
+		return (void *)outputs[buffer->port].data;
+	case DLSI_BUFFER_FIXED:
+		break;
+	}
+	return NULL;
+}
+
+static dnnl_status_t bind(
+	struct dlsi_program *program, const struct dls_tensor *inputs, const struct dls_tensor *outputs)
+{
+	bool moved = program->bound_to != program->set->activations;
+	dnnl_status_t status = dnnl_success;
+
+	for (uint32_t i = 0; status == dnnl_success && i < program->argument_count; i++) {
+		const struct dlsi_program_buffer *buffer = &program->buffers[program->arguments[i].operand.buffer];
+		void *place = place_of(program, buffer, moved, inputs, outputs);
+
+		if (place)
+			status = dnnl_memory_set_data_handle(program->exec[i].memory, place);
+	}
+	if (status == dnnl_success)
+		program->bound_to = program->set->activations;
+	return status;
+}
+
+int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inputs, const struct dls_tensor *outputs,
+	struct dls_error *err)
+{
+	int rc = dlsi_onednn_set_reserve(program->set, program->activations_bytes, err);
+	dnnl_status_t status;
+
+	if (rc)
+		return rc;
+	status = bind(program, inputs, outputs);
+	for (uint32_t i = 0; status == dnnl_success && i < program->step_count; i++) {
+		const struct dlsi_program_step *step = &program->steps[i];
+
+		status = dnnl_primitive_execute(
+			step->primitive, program->set->stream, (int)step->count, &program->exec[step->arguments]);
+	}
+	if (status == dnnl_success)
+		status = dnnl_stream_wait(program->set->stream);
+	return status == dnnl_success ? 0 : dlsi_onednn_fail(err, status, "cannot run the model");
+}
