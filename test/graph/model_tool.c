@@ -1,9 +1,9 @@
 /* Runs an ONNX file on raw tensors, for tests that compare the outputs with another implementation's:
  *
- *   dlsi-run-model MODEL BATCH INPUT... -- OUTPUT...
+ *   model_tool MODEL BATCH INPUT... -- OUTPUT...
  *
  * Files hold the dense bytes of one tensor each, in the model's order. Exit codes and errors are those of the library;
- * `dlsi-run-model MODEL` prints what the model takes and gives. */
+ * `model_tool MODEL` prints what the model takes and gives. */
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/shape.h"
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (argc < 2) {
-		fprintf(stderr, "usage: dlsi-run-model MODEL [BATCH INPUT... -- OUTPUT...]\n");
+		fprintf(stderr, "usage: model_tool MODEL [BATCH INPUT... -- OUTPUT...]\n");
 		return 2;
 	}
 	rc = dlsi_file_map(argv[1], DLSI_MODEL_FILE_BYTES, &file, &err);
