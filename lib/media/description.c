@@ -158,7 +158,10 @@ static int read_image(const cJSON *json, const char *what, struct dlsi_input_des
 	if (!resize)
 		return 0;
 	snprintf(resize_what, sizeof resize_what, "%s.resize", what);
-	return read_resize(resize, resize_what, input, err);
+	reader.rc = read_resize(resize, resize_what, input, err);
+	if (reader.rc == 0 && input->fit == DLSI_FIT_INSIDE && input->crop_height)
+		return dlsi_fail(err, DLS_EINVAL, "%s: \"crop\" cannot follow a resize to \"fit\"; remove one", what);
+	return reader.rc;
 }
 
 /* Which of the words the "kind" of an object is, or a negative code; the other members are not looked at. */

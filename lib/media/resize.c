@@ -276,22 +276,22 @@ static bool begin_with_rows(const struct dlsi_image *image, uint32_t width, uint
 }
 
 int dlsi_resize(const struct dlsi_image *image, enum dlsi_filter filter, uint32_t width, uint32_t height,
-	const struct dlsi_region *window, struct dlsi_image *resized_out, struct dls_error *err)
+	const struct dlsi_region *region, struct dlsi_image *resized_out, struct dls_error *err)
 {
 	bool rows_first = begin_with_rows(image, width, height);
 	const struct dlsi_alloc *alloc = image->alloc;
 	struct work work = {.image = image};
 	struct dlsi_image resized;
-	int rc = dlsi_image_init(&resized, alloc, window->width, window->height, image->channels, err);
+	int rc = dlsi_image_init(&resized, alloc, region->width, region->height, image->channels, err);
 
 	if (rc)
 		return rc;
-	rc = take(&work.columns, alloc, filter, image->width, width, window->left, window->width);
+	rc = take(&work.columns, alloc, filter, image->width, width, region->left, region->width);
 	if (rc == 0)
-		rc = take(&work.rows, alloc, filter, image->height, height, window->top, window->height);
+		rc = take(&work.rows, alloc, filter, image->height, height, region->top, region->height);
 	if (rc == 0) {
 		work.scratch = rows_first ? dlsi_calloc(alloc, image->width, image->channels)
-					  : dlsi_calloc(alloc, work.rows.most, (size_t)window->width * image->channels);
+					  : dlsi_calloc(alloc, work.rows.most, (size_t)region->width * image->channels);
 		rc = work.scratch ? 0 : DLS_ENOMEM;
 	}
 	if (rc) {

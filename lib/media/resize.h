@@ -26,12 +26,12 @@ struct dlsi_region {
 	uint32_t height;
 };
 
-/* Resizes the whole of `image` to width x height and gives the pixels of the window, which must be inside; those
+/* Resizes the whole of `image` to width x height and gives the pixels of the region, which must be inside; those
  * outside it are not worked out and cost nothing, so that width and height may be far above the limits of an image.
  *
- * Errors: DLS_ELIMIT (the window is too large for an image), DLS_ENOMEM. Cost: the pixels of the original that the
- * window shows, times the window's width over theirs, times the filter's width. */
+ * Errors: DLS_ELIMIT (the region is too large for an image), DLS_ENOMEM. Cost: the pixels of the original that the
+ * region shows, times the region's width over theirs, times the filter's width. */
 int dlsi_resize(const struct dlsi_image *image, enum dlsi_filter filter, uint32_t width, uint32_t height,
-	const struct dlsi_region *window, struct dlsi_image *resized_out, struct dls_error *err);
+	const struct dlsi_region *region, struct dlsi_image *resized_out, struct dls_error *err);
 
 #endif

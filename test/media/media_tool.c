@@ -4,6 +4,7 @@
  * "ok BYTES WORD..." with that many bytes behind it, or "error CODE SENTENCE". */
 #include "media/description.h"
 #include "media/photo.h"
+#include "media/prepare.h"
 #include "media/resize.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,14 +49,14 @@ static int decode(const struct command *command, struct dls_error *err)
 /* resize WIDTH HEIGHT CHANNELS FILTER WIDTH HEIGHT LEFT TOP WIDTH HEIGHT BYTES: pixels; answers as decode. */
 static int resize(const struct command *command, struct dls_error *err)
 {
-	struct dlsi_region window = {number(command, 7), number(command, 8), number(command, 9), number(command, 10)};
+	struct dlsi_region region = {number(command, 7), number(command, 8), number(command, 9), number(command, 10)};
 	struct dlsi_image image, resized;
 	int rc = dlsi_image_init(&image, alloc, number(command, 1), number(command, 2), number(command, 3), err);
 
 	if (rc)
 		return rc;
 	memcpy(image.pixels, command->data, command->length);
-	rc = dlsi_resize(&image, (enum dlsi_filter)number(command, 4), number(command, 5), number(command, 6), &window,
+	rc = dlsi_resize(&image, (enum dlsi_filter)number(command, 4), number(command, 5), number(command, 6), &region,
 		&resized, err);
 	dlsi_image_fini(&image);
 	return rc ? rc : answer_image(&resized);
@@ -75,6 +76,46 @@ static int describe(const struct command *command, struct dls_error *err)
 	return rc;
 }
 
+static int prepare_with(const struct command *command, const struct dlsi_description *description, size_t json_bytes,
+	struct dls_error *err)
+{
+	const struct dlsi_input_description *how = dlsi_description_input(description, "x");
+	uint32_t rank = number(command, 3);
+	int64_t dims[DLS_TENSOR_RANK] = {0};
+	struct dlsi_prepare plan;
+	void *item;
+	int rc;
+
+	for (uint32_t i = 0; i < rank && i < DLS_TENSOR_RANK; i++)
+		dims[i] = number(command, 4 + (int)i);
+	rc = dlsi_prepare_init(&plan, "x", how, (enum dls_dtype)number(command, 2), rank, dims, err);
+	if (rc)
+		return rc;
+	item = malloc(plan.bytes);
+	rc = dlsi_prepare_file(&plan, alloc, command->data + json_bytes, command->length - json_bytes, item, err);
+	if (rc == 0) {
+		printf("ok %zu\n", plan.bytes);
+		fwrite(item, 1, plan.bytes, stdout);
+	}
+	free(item);
+	return rc;
+}
+
+/* prepare JSON_BYTES DTYPE RANK DIM... BYTES: a model.json that describes the input x, and a file; answers the item. */
+static int prepare(const struct command *command, struct dls_error *err)
+{
+	size_t json_bytes = number(command, 1);
+	struct dlsi_description description;
+	int rc;
+
+	dlsi_description_init(&description, alloc);
+	rc = dlsi_description_parse(&description, "model.json", command->data, json_bytes, err);
+	if (rc == 0)
+		rc = prepare_with(command, &description, json_bytes, err);
+	dlsi_description_fini(&description);
+	return rc;
+}
+
 static void carry_out(const struct command *command)
 {
 	static const struct {
@@ -83,6 +124,7 @@ static void carry_out(const struct command *command)
 	} commands[] = {
 		{"decode", decode},
 		{"describe", describe},
+		{"prepare", prepare},
 		{"resize", resize},
 	};
 	struct dls_error err = {0};

@@ -35,6 +35,8 @@ def image(rng):
         "layout": rng.choice(["nchw", "nhwc"]),
     }
     chosen = {key: value for key, value in members.items() if rng.random() < 0.6}
+    if "fit" in chosen.get("resize", {}) and rng.random() < 0.8:
+        chosen.pop("crop", None)
     return {"kind": "image", **chosen}
 
 

@@ -12,7 +12,7 @@ static int parse(
 }
 
 static const char whole[] =
-	"{\"inputs\": {\"photo\": {\"kind\": \"image\", \"resize\": {\"fit\": [480, 640], \"pad\": 114},"
+	"{\"inputs\": {\"photo\": {\"kind\": \"image\", \"resize\": {\"exact\": [480, 640]},"
 	" \"filter\": \"lanczos\", \"crop\": [100, 200], \"colour\": \"bgr\", \"scale\": 0.5, \"mean\": [1, 2, 3],"
 	" \"std\": 4, \"layout\": \"nhwc\"}, \"mask\": {\"kind\": \"tensor\"}},"
 	" \"outputs\": {\"scores\": {\"kind\": \"classes\", \"softmax\": true, \"top\": 5}}, \"max_batch\": 32}";
@@ -28,10 +28,9 @@ static void test_reads_everything(void **state)
 	assert_int_equal(description.max_batch, 32);
 	photo = dlsi_description_input(&description, "photo");
 	assert_int_equal(photo->kind, DLSI_INPUT_IMAGE);
-	assert_int_equal(photo->fit, DLSI_FIT_INSIDE);
+	assert_int_equal(photo->fit, DLSI_FIT_EXACT);
 	assert_int_equal(photo->height, 480);
 	assert_int_equal(photo->width, 640);
-	assert_int_equal(photo->pad, 114);
 	assert_int_equal(photo->filter, DLSI_FILTER_LANCZOS);
 	assert_int_equal(photo->crop_height, 100);
 	assert_int_equal(photo->crop_width, 200);
@@ -47,6 +46,25 @@ static void test_reads_everything(void **state)
 	assert_int_equal(scores->kind, DLSI_OUTPUT_CLASSES);
 	assert_true(scores->softmax);
 	assert_int_equal(scores->top, 5);
+	dlsi_description_fini(&description);
+}
+
+static void test_reads_padding(void **state)
+{
+	const struct dlsi_input_description *photo;
+	struct dlsi_description description;
+
+	(void)state;
+	assert_int_equal(
+		parse(unit_alloc(),
+			"{\"inputs\": {\"a\": {\"kind\": \"image\", \"resize\": {\"fit\": 640, \"pad\": 114}}}}",
+			&description, NULL),
+		0);
+	photo = dlsi_description_input(&description, "a");
+	assert_int_equal(photo->fit, DLSI_FIT_INSIDE);
+	assert_int_equal(photo->height, 640);
+	assert_int_equal(photo->width, 640);
+	assert_int_equal(photo->pad, 114);
 	dlsi_description_fini(&description);
 }
 
@@ -102,6 +120,8 @@ static void test_refusals_say_the_way_out(void **state)
 			"\"fit\" only"},
 		{"{\"inputs\": {\"a\": {\"kind\": \"image\", \"crop\": [1, 2, 3]}}}", DLS_EINVAL, "[height, width]"},
 		{"{\"inputs\": {\"a\": {\"kind\": \"image\", \"crop\": []}}}", DLS_EINVAL, "[height, width]"},
+		{"{\"inputs\": {\"a\": {\"kind\": \"image\", \"crop\": 2, \"resize\": {\"fit\": 5}}}}", DLS_EINVAL,
+			"remove one"},
 		{"{\"inputs\": {\"a\": {\"kind\": \"image\", \"std\": 0}}}", DLS_EINVAL, "divided"},
 		{"{\"inputs\": {\"a\": {\"kind\": \"image\", \"mean\": [1, 2]}}}", DLS_EINVAL, "each of 3 channels"},
 		{"{\"outputs\": {\"a\": {\"kind\": \"classes\", \"top\": 0}}}", DLS_EINVAL, "from 1 to 65536"},
@@ -154,5 +174,5 @@ static void test_every_request_for_memory_may_fail(void **state)
 	}
 }
 
-UNIT_MAIN(test_reads_everything, test_assumes_the_usual, test_what_is_not_described_is_a_tensor,
+UNIT_MAIN(test_reads_everything, test_reads_padding, test_assumes_the_usual, test_what_is_not_described_is_a_tensor,
 	test_refusals_say_the_way_out, test_names_are_held_against_the_model, test_every_request_for_memory_may_fail)

@@ -18,7 +18,7 @@ static void test_extreme_proportions(void **state)
 {
 	static const struct {
 		uint32_t width, height, new_width, new_height;
-		struct dlsi_region window;
+		struct dlsi_region region;
 	} cases[] = {
 		{1, 65535, 256, 256 * 65535, {16, 128 * 65535, 224, 224}},
 		{65535, 1, 256 * 65535, 256, {128 * 65535, 16, 224, 224}},
@@ -34,10 +34,10 @@ static void test_extreme_proportions(void **state)
 			struct dlsi_image resized;
 
 			assert_int_equal(dlsi_resize(&image, (enum dlsi_filter)filter, cases[i].new_width,
-						 cases[i].new_height, &cases[i].window, &resized, NULL),
+						 cases[i].new_height, &cases[i].region, &resized, NULL),
 				0);
-			assert_int_equal(resized.width, cases[i].window.width);
-			assert_int_equal(resized.height, cases[i].window.height);
+			assert_int_equal(resized.width, cases[i].region.width);
+			assert_int_equal(resized.height, cases[i].region.height);
 			assert_int_equal(resized.channels, image.channels);
 			for (uint32_t at = 0; at < resized.width * resized.height * resized.channels; at++)
 				assert_int_equal(resized.pixels[at], 77);
@@ -48,14 +48,14 @@ static void test_extreme_proportions(void **state)
 
 static void test_every_request_for_memory_may_fail(void **state)
 {
-	static const struct dlsi_region window = {0, 0, 4, 6};
+	static const struct dlsi_region region = {0, 0, 4, 6};
 
 	(void)state;
 	for (uint32_t height = 8; height <= 80; height += 72) /* columns first, rows first */
 		for (unsigned n = 2;; n++) {
 			struct dlsi_image image = flat(unit_alloc_failing_at(n), 9, height, 3);
 			struct dlsi_image resized = {.width = 7};
-			int rc = dlsi_resize(&image, DLSI_FILTER_BICUBIC, 4, 6, &window, &resized, NULL);
+			int rc = dlsi_resize(&image, DLSI_FILTER_BICUBIC, 4, 6, &region, &resized, NULL);
 
 			dlsi_image_fini(&image);
 			if (rc == 0) {
