@@ -1,0 +1,137 @@
+#include "net/frame.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+struct dlsi_frame {
+	atomic_size_t references;
+	const uint8_t *data;
+	size_t size;
+	void (*release)(void *arg, const void *data);
+	void *arg;
+	zmq_msg_t message; /* of a received frame: what data points into */
+	const struct dlsi_alloc *alloc;
+	uint8_t copy[];
+};
+
+static struct dlsi_frame *create(const struct dlsi_alloc *alloc, size_t extra)
+{
+	struct dlsi_frame *frame = extra > SIZE_MAX / 2 ? NULL : dlsi_malloc(alloc, sizeof *frame + extra);
+
+	if (!frame)
+		return NULL;
+	*frame = (struct dlsi_frame){.alloc = alloc, .data = frame->copy, .size = extra};
+	atomic_init(&frame->references, 1);
+	return frame;
+}
+
+struct dlsi_frame *dlsi_frame_copy(const struct dlsi_alloc *alloc, const void *data, size_t length)
+{
+	struct dlsi_frame *frame = create(alloc, length);
+
+	if (frame && length)
+		memcpy(frame->copy, data, length);
+	return frame;
+}
+
+struct dlsi_frame *dlsi_frame_wrap(const struct dlsi_alloc *alloc, const void *data, size_t length,
+	void (*release)(void *arg, const void *data), void *arg)
+{
+	struct dlsi_frame *frame = create(alloc, 0);
+
+	if (!frame)
+		return NULL;
+	frame->data = data;
+	frame->size = length;
+	frame->release = release;
+	frame->arg = arg;
+	return frame;
+}
+
+static void close_message(void *arg, const void *data)
+{
+	(void)data;
+	zmq_msg_close(arg);
+}
+
+struct dlsi_frame *dlsi_frame_receive(const struct dlsi_alloc *alloc, zmq_msg_t *message)
+{
+	struct dlsi_frame *frame = create(alloc, 0);
+
+	if (!frame)
+		return NULL;
+	zmq_msg_init(&frame->message);
+	zmq_msg_move(&frame->message, message);
+	frame->data = zmq_msg_data(&frame->message);
+	frame->size = zmq_msg_size(&frame->message);
+	frame->release = close_message;
+	frame->arg = &frame->message;
+	return frame;
+}
+
+static void drop_whole(void *arg, const void *data)
+{
+	(void)data;
+	dlsi_frame_unref(arg);
+}
+
+struct dlsi_frame *dlsi_frame_part(struct dlsi_frame *whole, size_t offset, size_t length)
+{
+	struct dlsi_frame *part = dlsi_frame_wrap(whole->alloc, whole->data + offset, length, drop_whole, whole);
+
+	if (part)
+		dlsi_frame_ref(whole);
+	return part;
+}
+
+struct dlsi_frame *dlsi_frame_ref(struct dlsi_frame *frame)
+{
+	atomic_fetch_add_explicit(&frame->references, 1, memory_order_relaxed);
+	return frame;
+}
+
+void dlsi_frame_unref(struct dlsi_frame *frame)
+{
+	/* What other threads did with the bytes happens before their memory is given back. */
+	if (!frame || atomic_fetch_sub_explicit(&frame->references, 1, memory_order_acq_rel) > 1)
+		return;
+	if (frame->release)
+		frame->release(frame->arg, frame->data);
+	dlsi_free(frame->alloc, frame);
+}
+
+const uint8_t *dlsi_frame_data(const struct dlsi_frame *frame)
+{
+	return frame->data;
+}
+
+size_t dlsi_frame_size(const struct dlsi_frame *frame)
+{
+	return frame->size;
+}
+
+static void drop_sent(void *data, void *arg)
+{
+	(void)data;
+	dlsi_frame_unref(arg);
+}
+
+int dlsi_frame_message(struct dlsi_frame *frame, zmq_msg_t *message_out)
+{
+	if (frame->size >= DLSI_INLINE_BYTES) {
+		void *data = (void *)(uintptr_t)frame->data; /* libzmq only reads it */
+
+		if (zmq_msg_init_data(message_out, data, frame->size, drop_sent, frame))
+			return DLS_ENOMEM;
+		dlsi_frame_ref(frame);
+		return 0;
+	}
+	if (zmq_msg_init_size(message_out, frame->size))
+		return DLS_ENOMEM;
+	if (frame->size)
+		memcpy(zmq_msg_data(message_out), frame->data, frame->size);
+	return 0;
+}
