@@ -5,10 +5,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -23,7 +23,8 @@ static bool is_port(const char *text)
 
 	if (strcmp(text, "*") == 0)
 		return true;
-	return length >= 1 && length <= 5 && strspn(text, "0123456789") == length && atoi(text) <= 65535;
+	return length >= 1 && length <= 5 && strspn(text, "0123456789") == length &&
+	       strtoimax(text, NULL, 10) <= UINT16_MAX;
 }
 
 /* Splits HOST:PORT, where an IPv6 host is in brackets. */
@@ -89,8 +90,11 @@ static int resolve(
 
 	if (rc == 0)
 		return 0;
+	if (rc == EAI_SYSTEM)
+		return dlsi_fail_errno(err, DLS_EADDRESS, errno, "the host name \"%s\" in %s cannot be resolved",
+			endpoint->host, text);
 	return dlsi_fail(err, DLS_EADDRESS, "the host name \"%s\" in %s cannot be resolved: %s", endpoint->host, text,
-		rc == EAI_SYSTEM ? strerror(errno) : gai_strerror(rc));
+		gai_strerror(rc));
 }
 
 static bool is_loopback(const struct sockaddr *address)

@@ -1,0 +1,334 @@
+/* Transports over real sockets: what they promise to a driver when peers come, go and stop reading. */
+#include "net/endpoint.h"
+#include "test/unit/transport.h"
+#include "test/unit/unit.h"
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* An endpoint of every scheme. */
+static const char *const *endpoints(void)
+{
+	static char ipc[64];
+	static const char *const all[] = {"tcp://127.0.0.1:0", ipc, "inproc://transport", NULL};
+
+	snprintf(ipc, sizeof ipc, "ipc:///tmp/dlsched-transport-%d", (int)getpid());
+	return all;
+}
+
+static void test_messages_both_ways(void **state)
+{
+	uint8_t *large = test_malloc(200000);
+
+	(void)state;
+	memset(large, 7, 200000);
+	for (const char *const *endpoint = endpoints(); *endpoint; endpoint++) {
+		void *context = zmq_ctx_new();
+		struct dlsi_transport *listener = unit_listen(context, *endpoint), *dialer;
+		struct dlsi_frame *frames[3] = {dlsi_frame_copy(unit_alloc(), "payload", 7),
+			dlsi_frame_copy(unit_alloc(), NULL, 0), dlsi_frame_copy(unit_alloc(), large, 200000)};
+		struct dlsi_arrival arrival;
+		struct dlsi_peer peer;
+
+		dialer = unit_join(context, listener, "hello", &peer);
+		for (int round = 0; round < 3; round++) { /* the same frames again and again, forwarded back */
+			assert_int_equal(dlsi_transport_send(listener, peer, (const uint8_t *)"take", 4, frames, 3), 0);
+			arrival = unit_expect(dialer, DLSI_ARRIVAL_MESSAGE);
+			assert_int_equal(arrival.frame_count, 3);
+			assert_int_equal(dlsi_frame_size(arrival.frames[0]), 7);
+			assert_int_equal(dlsi_frame_size(arrival.frames[1]), 0);
+			assert_int_equal(dlsi_frame_size(arrival.frames[2]), 200000);
+			assert_memory_equal(dlsi_frame_data(arrival.frames[2]), large, 200000);
+			assert_int_equal(dlsi_transport_send(
+						 dialer, arrival.peer, (const uint8_t *)"back", 4, arrival.frames, 3),
+				0);
+			unit_arrival_release(&arrival);
+			arrival = unit_expect(listener, DLSI_ARRIVAL_MESSAGE);
+			assert_true(dlsi_peer_equal(arrival.peer, peer));
+			assert_memory_equal(arrival.block, "back", 4);
+			assert_memory_equal(dlsi_frame_data(arrival.frames[2]), large, 200000);
+			unit_arrival_release(&arrival);
+		}
+		for (int i = 0; i < 3; i++)
+			dlsi_frame_unref(frames[i]);
+		dlsi_transport_destroy(dialer, 0);
+		dlsi_transport_destroy(listener, 0);
+		zmq_ctx_term(context);
+	}
+	test_free(large);
+}
+
+/* Probes until the peer is known to be gone: libzmq announces the end of a connection before it ends it. */
+static void expect_gone(struct dlsi_transport *listener, struct dlsi_peer peer)
+{
+	for (int i = 0; dlsi_transport_probe(listener, peer) == 0; i++)
+		assert_true(i < 1000000);
+	assert_int_equal(dlsi_transport_probe(listener, peer), DLS_ELOST);
+	assert_int_equal(dlsi_transport_send(listener, peer, (const uint8_t *)"x", 1, NULL, 0), DLS_ELOST);
+}
+
+static void expect_lost(struct dlsi_transport *listener, struct dlsi_peer peer)
+{
+	struct dlsi_arrival arrival = unit_expect(listener, DLSI_ARRIVAL_LOST);
+
+	assert_true(dlsi_peer_equal(arrival.peer, peer));
+	if (arrival.proven)
+		assert_int_equal(dlsi_transport_probe(listener, peer), DLS_ELOST);
+	expect_gone(listener, peer);
+}
+
+static void test_loss_is_seen_and_others_stay(void **state)
+{
+	(void)state;
+	for (const char *const *endpoint = endpoints(); *endpoint; endpoint++) {
+		void *context = zmq_ctx_new();
+		struct dlsi_transport *listener = unit_listen(context, *endpoint), *left, *right;
+		struct dlsi_peer left_peer, right_peer, again;
+		bool has_monitor = strncmp(*endpoint, "inproc", 6) != 0;
+
+		left = unit_join(context, listener, "left", &left_peer);
+		right = unit_join(context, listener, "right", &right_peer);
+		assert_int_equal(dlsi_transport_probe(listener, left_peer), 0);
+		dlsi_transport_destroy(left, 0);
+		if (has_monitor)
+			expect_lost(listener, left_peer);
+		else
+			expect_gone(listener, left_peer);
+		unit_say(listener, right_peer, "still here");
+		unit_expect_text(right, "still here"); /* and nothing was seen of the probes */
+		left = unit_join(context, listener, "left", &again);
+		assert_false(dlsi_peer_equal(left_peer, again));
+		assert_int_equal(again.slot, left_peer.slot);
+		dlsi_transport_destroy(left, 0);
+		dlsi_transport_destroy(right, 0);
+		dlsi_transport_destroy(listener, 0);
+		zmq_ctx_term(context);
+	}
+}
+
+static void test_what_was_sent_before_the_end_comes_first(void **state)
+{
+	void *context = zmq_ctx_new();
+	struct dlsi_transport *listener = unit_listen(context, "tcp://127.0.0.1:0"), *dialer;
+	struct dlsi_peer peer;
+
+	(void)state;
+	dialer = unit_join(context, listener, "hello", &peer);
+	for (int i = 0; i < 500; i++)
+		unit_say(dialer, (struct dlsi_peer){0, 1}, "result");
+	dlsi_transport_destroy(dialer, UNIT_WAIT_MS);
+	for (int i = 0; i < 500; i++)
+		assert_true(dlsi_peer_equal(unit_expect_text(listener, "result"), peer));
+	expect_lost(listener, peer);
+	dlsi_transport_destroy(listener, 0);
+	zmq_ctx_term(context);
+}
+
+/* A process that dials, says hello and is then killed. */
+static pid_t fork_dialer(const int *endpoint_pipe)
+{
+	pid_t child = fork();
+	char endpoint[100] = "";
+	void *socket;
+
+	if (child)
+		return child;
+	if (read(endpoint_pipe[0], endpoint, sizeof endpoint - 1) <= 0)
+		_exit(1);
+	socket = zmq_socket(zmq_ctx_new(), ZMQ_DEALER);
+	zmq_connect(socket, endpoint);
+	zmq_send(socket, "hello", 5, 0);
+	pause();
+	_exit(0);
+}
+
+static void test_killed_process_is_lost(void **state)
+{
+	struct dlsi_transport *listener;
+	struct dlsi_peer peer;
+	void *context;
+	int tube[2], status;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(tube), 0);
+	child = fork_dialer(tube); /* before this process has threads */
+	assert_true(child > 0);
+	context = zmq_ctx_new();
+	listener = unit_listen(context, "tcp://127.0.0.1:0");
+	assert_true(write(tube[1], dlsi_transport_endpoint(listener), strlen(dlsi_transport_endpoint(listener))) > 0);
+	peer = unit_expect_text(listener, "hello");
+	kill(child, SIGKILL);
+	expect_lost(listener, peer);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	close(tube[0]);
+	close(tube[1]);
+	dlsi_transport_destroy(listener, 0);
+	zmq_ctx_term(context);
+}
+
+static void test_dialer_comes_back_as_another_peer(void **state)
+{
+	void *context = zmq_ctx_new();
+	struct dlsi_transport *listener = unit_listen(context, "tcp://127.0.0.1:0"), *dialer;
+	struct dlsi_peer peer, server, again;
+	char endpoint[DLSI_ENDPOINT_BYTES + 1];
+	struct dlsi_arrival lost;
+
+	(void)state;
+	snprintf(endpoint, sizeof endpoint, "%s", dlsi_transport_endpoint(listener));
+	dialer = unit_dial(context, endpoint);
+	server = unit_expect(dialer, DLSI_ARRIVAL_CONNECTED).peer;
+	assert_true(server.generation > 0);
+	unit_say(dialer, server, "hello");
+	peer = unit_expect_text(listener, "hello");
+	dlsi_transport_destroy(listener, 0);
+	lost = unit_expect(dialer, DLSI_ARRIVAL_LOST);
+	assert_true(lost.proven && dlsi_peer_equal(lost.peer, server));
+	assert_int_equal(dlsi_transport_send(dialer, server, (const uint8_t *)"x", 1, NULL, 0), DLS_ELOST);
+	listener = unit_listen(context, endpoint);
+	again = unit_expect(dialer, DLSI_ARRIVAL_CONNECTED).peer;
+	assert_false(dlsi_peer_equal(server, again));
+	assert_int_equal(dlsi_transport_send(dialer, server, (const uint8_t *)"x", 1, NULL, 0), DLS_ELOST);
+	unit_say(dialer, again, "hello again");
+	peer = unit_expect_text(listener, "hello again");
+	dlsi_transport_destroy(dialer, 0);
+	expect_lost(listener, peer);
+	dlsi_transport_destroy(listener, 0);
+	zmq_ctx_term(context);
+}
+
+static void test_reopened_dialer_is_another_peer(void **state)
+{
+	(void)state;
+	for (const char *const *endpoint = endpoints(); *endpoint; endpoint++) {
+		void *context = zmq_ctx_new();
+		struct dlsi_transport *listener = unit_listen(context, *endpoint), *dialer;
+		struct dlsi_peer before, after, server;
+
+		dialer = unit_join(context, listener, "hello", &before);
+		unit_say(listener, before, "never read");
+		assert_int_equal(dlsi_transport_reopen(dialer, NULL), 0);
+		assert_int_equal(
+			dlsi_transport_send(dialer, (struct dlsi_peer){0, 1}, (const uint8_t *)"x", 1, NULL, 0),
+			DLS_ELOST);
+		server = unit_expect(dialer, DLSI_ARRIVAL_CONNECTED).peer;
+		assert_int_equal(server.generation, 2);
+		unit_say(dialer, server, "hello again");
+		after = before;
+		while (dlsi_peer_equal(before, after)) { /* over tcp and ipc its loss is told too, before or after */
+			struct dlsi_arrival arrival = unit_next(listener);
+
+			if (arrival.kind == DLSI_ARRIVAL_MESSAGE)
+				after = arrival.peer;
+		}
+		unit_say(listener, after, "welcome");
+		unit_expect_text(dialer, "welcome");
+		dlsi_transport_destroy(dialer, 0);
+		dlsi_transport_destroy(listener, 0);
+		zmq_ctx_term(context);
+	}
+}
+
+static void test_forgotten_peer_is_new_when_it_speaks(void **state)
+{
+	void *context = zmq_ctx_new();
+	struct dlsi_transport *listener = unit_listen(context, "inproc://forget"), *dialer;
+	struct dlsi_peer before, after;
+
+	(void)state;
+	dialer = unit_join(context, listener, "hello", &before);
+	dlsi_transport_forget(listener, before);
+	dlsi_transport_forget(listener, before);
+	assert_int_equal(dlsi_transport_send(listener, before, (const uint8_t *)"x", 1, NULL, 0), DLS_ELOST);
+	unit_say(dialer, (struct dlsi_peer){0, 1}, "me again");
+	after = unit_expect_text(listener, "me again");
+	assert_int_equal(after.slot, before.slot);
+	assert_int_equal(after.generation, before.generation + 1);
+	dlsi_transport_destroy(dialer, 0);
+	dlsi_transport_destroy(listener, 0);
+	zmq_ctx_term(context);
+}
+
+/* One peer does not read: the rest is served, and what it gets in the end is whole and in order. */
+static void test_full_queue_holds_nobody_up(void **state)
+{
+	void *context = zmq_ctx_new();
+	struct dlsi_transport_config config = {.context = context, .endpoint = "tcp://127.0.0.1:0", .queue = 10};
+	struct dlsi_transport *listener, *lazy, *eager;
+	struct dlsi_frame *frame = dlsi_frame_copy(unit_alloc(), "payload", 7);
+	struct dlsi_peer lazy_peer, eager_peer;
+	uint8_t *block = test_calloc(1, 500000);
+	uint32_t sent = 0;
+	int rc = 0;
+
+	(void)state;
+	assert_int_equal(dlsi_transport_listen(unit_alloc(), &config, &listener, NULL), 0);
+	lazy = unit_join(context, listener, "lazy", &lazy_peer);
+	eager = unit_join(context, listener, "eager", &eager_peer);
+	for (; rc == 0; sent++) {
+		assert_true(sent < 5000);
+		memcpy(block, &sent, sizeof sent);
+		rc = dlsi_transport_send(listener, lazy_peer, block, 500000, &frame, 1);
+	}
+	assert_int_equal(rc, DLS_EBUSY);
+	assert_int_equal(dlsi_transport_probe(listener, lazy_peer), 0);
+	sent--;
+	for (int i = 0; i < 5; i++) {
+		unit_say(listener, eager_peer, "for you");
+		unit_expect_text(eager, "for you");
+	}
+	for (uint32_t i = 0; i < sent; i++) {
+		struct dlsi_arrival arrival = unit_expect(lazy, DLSI_ARRIVAL_MESSAGE);
+
+		assert_int_equal(arrival.length, 500000);
+		assert_memory_equal(arrival.block, &i, sizeof i);
+		assert_int_equal(arrival.frame_count, 1);
+		unit_arrival_release(&arrival);
+	}
+	dlsi_frame_unref(frame);
+	test_free(block);
+	dlsi_transport_destroy(eager, 0);
+	dlsi_transport_destroy(lazy, 0);
+	dlsi_transport_destroy(listener, 0);
+	zmq_ctx_term(context);
+}
+
+static void assert_refused(void *context, const char *endpoint, const char *word)
+{
+	struct dlsi_transport_config config = {.context = context, .endpoint = endpoint};
+	struct dlsi_transport *transport = NULL;
+	struct dls_error err;
+
+	assert_int_equal(dlsi_transport_listen(unit_alloc(), &config, &transport, &err), DLS_EADDRESS);
+	assert_null(transport);
+	if (!strstr(err.text, word) || !strstr(err.text, endpoint))
+		fail_msg("%s", err.text);
+}
+
+static void test_addresses_that_cannot_be_used(void **state)
+{
+	void *context = zmq_ctx_new();
+	struct dlsi_transport *listener = unit_listen(context, "tcp://127.0.0.1:0");
+	struct dlsi_transport_config config = {.context = context, .endpoint = "tcp://no-such-host.invalid:1"};
+	struct dlsi_transport *dialer;
+	struct dls_error err;
+
+	(void)state;
+	assert_refused(context, dlsi_transport_endpoint(listener), "in use");
+	assert_refused(context, "tcp://192.0.2.1:5555", "not an address of this machine");
+	assert_refused(context, "tcp://no-such-host.invalid:1", "cannot be resolved");
+	assert_refused(context, "ipc:///no/such/folder/socket", "folder does not exist");
+	assert_refused(context, "udp://127.0.0.1:5", "not an address");
+	assert_int_equal(dlsi_transport_dial(unit_alloc(), &config, &dialer, &err), DLS_EADDRESS);
+	assert_non_null(strstr(err.text, "no-such-host.invalid"));
+	dlsi_transport_destroy(listener, 0);
+	zmq_ctx_term(context);
+}
+
+UNIT_MAIN(test_killed_process_is_lost, test_messages_both_ways, test_loss_is_seen_and_others_stay,
+	test_what_was_sent_before_the_end_comes_first, test_dialer_comes_back_as_another_peer,
+	test_reopened_dialer_is_another_peer, test_forgotten_peer_is_new_when_it_speaks,
+	test_full_queue_holds_nobody_up, test_addresses_that_cannot_be_used)
