@@ -4,6 +4,7 @@
 #include "base/shape.h"
 #include "device/device.h"
 #include "graph/load.h"
+#include "graph/rewrite.h"
 #include <string.h>
 
 /* A program that is ready, for one batch size. */
@@ -56,6 +57,8 @@ int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, 
 	model->device = device;
 	model->name = dlsi_strdup(alloc, name);
 	rc = model->name ? dlsi_graph_load(alloc, onnx, length, &model->graph, err) : dlsi_fail_memory(err);
+	if (rc == 0)
+		rc = dlsi_graph_rewrite(model->graph, err);
 	if (rc == 0)
 		rc = list_ports(model, err);
 	if (rc == 0)

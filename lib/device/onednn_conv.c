@@ -47,7 +47,8 @@ static dnnl_status_t describe(struct dlsi_program *program, const struct dlsi_no
 
 int dlsi_lower_conv(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
-	bool biased = node->input_count > 2, sum = node->addend != DLSI_NO_VALUE;
+	bool biased = dlsi_node_input(program->set->graph, node, 2) != NULL;
+	bool sum = dlsi_node_input(program->set->graph, node, DLSI_CONV_ADDEND) != NULL;
 	struct dlsi_epilogue epilogue = {.scale = 1, .sum = sum, .clamp = node->fused};
 	struct dlsi_argument arguments[] = {{.index = DNNL_ARG_SRC}, {.index = DNNL_ARG_WEIGHTS},
 		{.index = DNNL_ARG_DST}, {.index = DNNL_ARG_BIAS}};
@@ -75,7 +76,7 @@ int dlsi_lower_conv(struct dlsi_program *program, const struct dlsi_node *node, 
 		rc = dlsi_program_use_as(program, node->inputs[2], bias_md, bias_md, bias, err);
 	md = dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
 	if (rc == 0 && sum)
-		rc = dlsi_program_target_over(program, node, node->addend, md, source, target, err);
+		rc = dlsi_program_target_over(program, node, node->inputs[DLSI_CONV_ADDEND], md, source, target, err);
 	else if (rc == 0)
 		rc = dlsi_program_target(program, node, md, target, err);
 	return rc ? rc : dlsi_program_step(program, node, pd, arguments, 3 + biased, err);

@@ -13,8 +13,6 @@ static void note_last_nodes(struct dlsi_program *program)
 		for (uint32_t k = 0; k < node->input_count; k++)
 			if (node->inputs[k] != DLSI_NO_VALUE)
 				program->last_nodes[node->inputs[k]] = i;
-		if (node->addend != DLSI_NO_VALUE)
-			program->last_nodes[node->addend] = i;
 	}
 	for (uint32_t i = 0; i < graph->output_count; i++)
 		program->last_nodes[graph->outputs[i]] = DLSI_FOREVER;

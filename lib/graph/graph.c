@@ -58,6 +58,22 @@ const struct dlsi_value *dlsi_node_input(const struct dlsi_graph *graph, const s
 	return i < node->input_count && node->inputs[i] != DLSI_NO_VALUE ? &graph->values[node->inputs[i]] : NULL;
 }
 
+int dlsi_node_set_input(struct dlsi_graph *graph, struct dlsi_node *node, uint32_t i, uint32_t value)
+{
+	if (i >= node->input_count) {
+		uint32_t *inputs = dlsi_arena_take(&graph->arena, i + 1, sizeof *inputs);
+
+		if (!inputs)
+			return DLS_ENOMEM;
+		for (uint32_t k = 0; k <= i; k++)
+			inputs[k] = k < node->input_count ? node->inputs[k] : DLSI_NO_VALUE;
+		node->inputs = inputs;
+		node->input_count = i + 1;
+	}
+	node->inputs[i] = value;
+	return 0;
+}
+
 struct dlsi_value *dlsi_node_output(const struct dlsi_graph *graph, const struct dlsi_node *node)
 {
 	return &graph->values[node->outputs[0]];

@@ -16,7 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DLSI_NO_VALUE     UINT32_MAX /* an optional input or output that is left out */
+#define DLSI_NO_VALUE UINT32_MAX /* an optional input or output that is left out */
+
+/* Rewriting may give a Conv a fourth input: a value of the output's shape that is added to it (before `fused`). */
+#define DLSI_CONV_ADDEND  3
 
 #define DLSI_SPATIAL_RANK 3
 
@@ -104,9 +107,7 @@ struct dlsi_node {
 		} softmax;
 	};
 
-	/* What rewriting fused into a Conv, Gemm or MatMul: output = clamp(operator + addend). */
-	uint32_t addend; /* of the output's shape, or DLSI_NO_VALUE */
-	struct dlsi_clamp fused;
+	struct dlsi_clamp fused; /* that rewriting put behind a Conv, Gemm, MatMul or Add */
 };
 
 struct dlsi_graph {
@@ -140,6 +141,9 @@ void dlsi_value_dims(const struct dlsi_value *value, int64_t batch, int64_t dims
 
 /* The i-th input's value, or NULL if it is left out. */
 const struct dlsi_value *dlsi_node_input(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i);
+
+/* Gives the node one more input, with those between left out. Errors: DLS_ENOMEM. */
+int dlsi_node_set_input(struct dlsi_graph *graph, struct dlsi_node *node, uint32_t i, uint32_t value);
 
 /* The first output. */
 struct dlsi_value *dlsi_node_output(const struct dlsi_graph *graph, const struct dlsi_node *node);

@@ -1,6 +1,7 @@
 #include "graph/order.h"
 
 #include "graph/op.h"
+#include <string.h>
 
 #define NO_NODE UINT32_MAX
 
@@ -74,10 +75,11 @@ int dlsi_graph_order(struct dlsi_graph *graph, struct dls_error *err)
 	uint32_t count = graph->node_count, kept = 0;
 	struct dlsi_arena scratch;
 	struct order order = {.graph = graph};
-	struct dlsi_node *nodes = dlsi_arena_take(&graph->arena, count, sizeof *nodes);
+	struct dlsi_node *nodes;
 	int rc = 0;
 
 	dlsi_arena_init(&scratch, graph->arena.alloc);
+	nodes = dlsi_arena_take(&scratch, count, sizeof *nodes);
 	order.producers = dlsi_arena_take(&scratch, graph->value_count, sizeof *order.producers);
 	order.states = dlsi_arena_take(&scratch, count, sizeof *order.states);
 	order.next = dlsi_arena_take(&scratch, count, sizeof *order.next);
@@ -101,7 +103,8 @@ int dlsi_graph_order(struct dlsi_graph *graph, struct dls_error *err)
 	for (uint32_t i = 0; i < count; i++)
 		if (order.next[order.sorted[i]])
 			nodes[kept++] = graph->nodes[order.sorted[i]];
-	graph->nodes = nodes;
+	if (kept)
+		memcpy(graph->nodes, nodes, kept * sizeof *nodes);
 	graph->node_count = kept;
 out:
 	dlsi_arena_fini(&scratch);

@@ -1,5 +1,6 @@
 #include "graph/read.h"
 
+#include "base/limits.h"
 #include "graph/attribute.h"
 #include "graph/names.h"
 #include "graph/op.h"
@@ -257,7 +258,7 @@ static int read_node(struct read *read, const Onnx__NodeProto *proto)
 		return dlsi_fail(read->err, DLS_EUNSUPPORTED,
 			"node '%s' uses the operator %s of '%s'; only operators of ONNX itself are supported",
 			title(proto), type, domain);
-	*node = (struct dlsi_node){.op = dlsi_op_find(type), .addend = DLSI_NO_VALUE};
+	*node = (struct dlsi_node){.op = dlsi_op_find(type)};
 	node->fused = DLSI_CLAMP_NONE;
 	if (!node->op)
 		return dlsi_fail(read->err, DLS_EUNSUPPORTED, "node '%s' uses the operator %s, which is not supported",
@@ -312,6 +313,9 @@ static int read_graph(struct read *read)
 
 	if (proto->n_sparse_initializer)
 		return dlsi_fail(read->err, DLS_EUNSUPPORTED, "it has sparse constants, which are not supported");
+	if (proto->n_node > DLSI_GRAPH_NODES)
+		return dlsi_fail(
+			read->err, DLS_ELIMIT, "it has %zu nodes; %d are the most", proto->n_node, DLSI_GRAPH_NODES);
 	for (size_t i = 0; i < proto->n_node; i++)
 		definitions += proto->node[i]->n_output;
 	rc = dlsi_names_init(&read->names, read->graph->arena.alloc, definitions);
