@@ -52,6 +52,7 @@ static void assert_content(const char *data, size_t length)
 static void test_written_and_read(void **state)
 {
 	static char big[300000];
+	struct stat status;
 
 	(void)state;
 	in_folder("file");
@@ -59,6 +60,8 @@ static void test_written_and_read(void **state)
 		big[i] = (char)(i * 7);
 	write_whole("old", 3);
 	assert_content("old", 3);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0600); /* keys and tokens are written this way too */
 	write_whole(big, sizeof big);
 	assert_content(big, sizeof big);
 	write_whole(NULL, 0);

@@ -19,15 +19,17 @@ static void test_hex_and_back(void **state)
 
 	(void)state;
 	for (int i = 0; i < 1000; i++) {
-		struct dlsi_id id = random_id(&rng), again;
+		struct dlsi_id id = random_id(&rng);
+		uint8_t again[DLSI_ID_BYTES + 1] = {[DLSI_ID_BYTES] = 77};
 		char text[DLSI_ID_TEXT_BYTES];
 
 		dlsi_hex(id.bytes, DLSI_ID_BYTES, text);
 		assert_int_equal(strspn(text, "0123456789abcdef"), 2 * DLSI_ID_BYTES);
 		for (int c = 0; c < 2 * DLSI_ID_BYTES; c += 3)
 			text[c] = (char)toupper(text[c]);
-		assert_true(dlsi_unhex(text, DLSI_ID_BYTES, again.bytes));
-		assert_true(dlsi_id_equal(&id, &again));
+		assert_true(dlsi_unhex(text, DLSI_ID_BYTES, again));
+		assert_memory_equal(again, id.bytes, DLSI_ID_BYTES);
+		assert_int_equal(again[DLSI_ID_BYTES], 77);
 	}
 }
 

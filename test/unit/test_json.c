@@ -65,10 +65,15 @@ static void test_texts_that_pass(void **state)
 
 static void test_limits(void **state)
 {
-	char text[2 * DLSI_JSON_DEPTH + 2];
+	char text[3 * DLSI_JSON_DEPTH];
+	const char *hidden = "[\"]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\", ";
 	cJSON *json;
 
 	(void)state;
+	memcpy(text, hidden, strlen(hidden)); /* brackets in a string close nothing */
+	memset(text + strlen(hidden), '[', DLSI_JSON_DEPTH);
+	assert_refused(text, strlen(hidden) + DLSI_JSON_DEPTH, DLS_ELIMIT,
+		"x.json: nesting over the limit at line 1, column 143");
 	for (int depth = DLSI_JSON_DEPTH; depth <= DLSI_JSON_DEPTH + 1; depth++) {
 		bool fits = depth == DLSI_JSON_DEPTH;
 
@@ -123,6 +128,7 @@ static void test_reading(void **state)
 	assert_int_equal(dlsi_json_integer(&reader, "big", 0, 0, INT64_MAX), INT64_MAX);
 	assert_int_equal(dlsi_json_integer(&reader, "absent", 77, 0, 1), 77);
 	assert_int_equal(dlsi_json_choice(&reader, "c", words, 0), 1);
+	assert_int_equal(dlsi_json_choice(&reader, "c", words + 1, 5), 0);
 	assert_int_equal(dlsi_json_choice(&reader, "absent", words, 5), 5);
 	assert_non_null(dlsi_json_object(&reader, "o"));
 	assert_non_null(dlsi_json_array(&reader, "a"));

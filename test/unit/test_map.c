@@ -99,11 +99,12 @@ static void test_empty(void **state)
 
 static void test_keys_of_two_numbers(void **state)
 {
-	struct dlsi_id a = dlsi_map_key(1, 2), b = dlsi_map_key(2, 1), c = dlsi_map_key(1, 2);
+	struct dlsi_id a = dlsi_map_key(1, 2), b = dlsi_map_key(2, 1), c = dlsi_map_key(1, 2), d = dlsi_map_key(1, 3);
 
 	(void)state;
 	assert_false(dlsi_id_equal(&a, &b));
 	assert_true(dlsi_id_equal(&a, &c));
+	assert_false(dlsi_id_equal(&a, &d));
 }
 
 UNIT_MAIN(test_agrees_with_array, test_unchanged_when_memory_runs_out, test_replacing_needs_no_memory, test_empty,
