@@ -71,6 +71,7 @@ static enum dlsi_link_news welcomed(
 	struct dlsi_link *link, const struct dlsi_message *message, const struct dlsi_welcome *record)
 {
 	bool moved = !dlsi_id_equal(&link->cluster, &message->cluster);
+	bool again = link->state == DLSI_LINK_UP; /* the answer to a REGISTER that was repeated needlessly */
 
 	move(link, DLSI_LINK_UP);
 	link->cluster = message->cluster;
@@ -84,6 +85,8 @@ static enum dlsi_link_news welcomed(
 	link->received = 1;
 	link->unanswered = 0;
 	link->due_ns = link->heard_ns + link->heartbeat_ns;
+	if (again && !moved)
+		return DLSI_LINK_NOTHING;
 	return moved ? DLSI_LINK_MOVED : DLSI_LINK_WELCOMED;
 }
 

@@ -1,5 +1,6 @@
 #include "core/master.h"
 
+#include "base/rng.h"
 #include "core/master_state.h"
 
 #include <string.h>
@@ -29,12 +30,16 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 	struct dlsi_master *master = dlsi_calloc(alloc, 1, sizeof *master);
 	struct dlsi_map *const maps[] = {&master->worker_by_incarnation, &master->client_by_incarnation,
 		&master->job_by_id, &master->spec_by_key, &master->task_by_attempt, &master->known};
+	struct dlsi_rng rng;
 
 	if (!master)
 		return dlsi_fail_memory(err);
 	master->alloc = alloc;
 	master->config = *config;
-	master->next_number = master->next_attempt = master->next_index = 1;
+	master->next_number = master->next_index = 1;
+	/* Somewhere: a worker may still run an attempt of another master, and the two must not be one number. */
+	dlsi_rng_init(&rng, config->seed);
+	master->next_attempt = dlsi_rng_next(&rng) >> 1 | 1;
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		dlsi_map_init(maps[i], alloc, config->seed + i);
 	dlsi_heap_init(&master->timers, alloc);
@@ -145,7 +150,20 @@ int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t
 		dlsi_job_refresh(master, job);
 	}
 	master->next_index = index + 1;
+	master->recovered = true;
 	return master->failed ? dlsi_fail_memory(err) : 0;
+}
+
+/* Decisions that the log's last master had still to make: a job whose last item is in the log but not its end. */
+static void end_complete_jobs(struct dlsi_master *master)
+{
+	dlsi_list_each (node, &master->jobs) {
+		struct job *job = dlsi_list_entry(node, struct job, node);
+
+		if (job->state == DLSI_JOB_ACTIVE && job->done_items == job->count)
+			dlsi_job_end(master, job, DLSI_JOB_DONE, 0, "");
+	}
+	master->recovered = false;
 }
 
 /* The loop itself was away (a stopped process, a suspended machine): nobody could be heard, so nobody was silent. */
@@ -380,6 +398,8 @@ void dlsi_master_step(
 		say_goodbye(master);
 		break;
 	case DLSI_EVENT_TURN:
+		if (master->recovered)
+			end_complete_jobs(master);
 		more = dlsi_master_assign(master);
 		dlsi_master_flush(master);
 		dlsi_releases_flush(&master->releases, master->effects);

@@ -15,7 +15,7 @@ struct dlsi_master;
 struct dlsi_master_config {
 	struct dlsi_id cluster;
 	uint64_t term;
-	uint64_t seed; /* of the tables whose keys come from strangers */
+	uint64_t seed; /* random, of each start: of the tables whose keys come from strangers, and of attempt numbers */
 	int64_t heartbeat_ns;
 	int64_t worker_timeout_ns; /* also a client's silence */
 	int64_t lost_grace_ns;     /* after a hint that a worker is gone */

@@ -263,6 +263,15 @@ static void submit_new(struct dlsi_master *master, struct client *client, const 
 	dlsi_job_change(master, job, &change, 0, job->manifest);
 }
 
+static void post_end(struct dlsi_master *master, struct client *client, const struct dlsi_id *job, uint8_t state)
+{
+	struct dlsi_record record = {.kind = DLSI_END};
+
+	record.end.job = *job;
+	record.end.state = state;
+	dlsi_master_post(master, client->peer, &record, (struct dlsi_payload){0});
+}
+
 /* The job is here already: its client comes back, or says it twice. */
 static void submit_again(
 	struct dlsi_master *master, struct client *client, struct job *job, const struct dlsi_submit *record)
@@ -276,8 +285,11 @@ static void submit_again(
 		return;
 	accepted.accepted.job = job->policy.id;
 	dlsi_master_post(master, client->peer, &accepted, (struct dlsi_payload){0});
-	if (job->durable)
+	if (job->durable) {
+		if (job->state != DLSI_JOB_ACTIVE)
+			post_end(master, client, &job->policy.id, job->state);
 		return;
+	}
 	job->window_end = record->window_end;
 	job->window_bytes = record->window_bytes;
 	take_received(master, job, &record->received);
@@ -379,15 +391,11 @@ void dlsi_client_ack(struct dlsi_master *master, struct client *client, const st
 void dlsi_client_cancel(struct dlsi_master *master, struct client *client, const struct dlsi_cancel *record)
 {
 	struct job *job = dlsi_job_find(master, &record->job);
-	struct dlsi_record end = {.kind = DLSI_END};
 
-	if (job && job->client == client) {
+	if (job && job->client == client)
 		dlsi_job_end(master, job, DLSI_JOB_CANCELLED, DLS_ECANCELLED, "the job was cancelled");
-		return;
-	}
-	end.end.job = record->job; /* the client waits for this answer before it forgets the job itself */
-	end.end.state = DLSI_JOB_CANCELLED;
-	dlsi_master_post(master, client->peer, &end, (struct dlsi_payload){0});
+	else /* the client waits for this answer before it forgets the job itself */
+		post_end(master, client, &record->job, DLSI_JOB_CANCELLED);
 }
 
 static uint32_t workers_for(const struct dlsi_master *master, const struct job *job)

@@ -180,7 +180,8 @@ struct dlsi_master {
 	uint64_t held_bytes; /* of results */
 
 	uint64_t done_items, done_tasks, lost_workers, refused_transitions, refused_messages;
-	bool failed; /* memory ran out within a step */
+	bool recovered; /* from a log, and has not taken a turn yet */
+	bool failed;    /* memory ran out within a step */
 };
 
 /* peers.c: connections and what is said over them */

@@ -1,0 +1,182 @@
+/* The simulated client's particulars: a program that submits jobs, takes results in order at its own pace, and
+ * sometimes cancels. */
+#include "test/sim/sim.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct sim_job *find(struct sim *sim, struct sim_node *node, const struct dlsi_id *id)
+{
+	for (unsigned i = 0; i < node->job_count; i++)
+		if (dlsi_id_equal(&node->jobs[i].id, id))
+			return &node->jobs[i];
+	sim_fail(sim, "a client hears of a job that is not its own");
+}
+
+static void submit(struct sim *sim, struct sim_happening *happening)
+{
+	static const char spec[] = "{\"handler\":\"work\"}";
+	struct sim_node *node = happening->at;
+	struct sim_job *job = find(sim, node, &happening->job);
+	struct dlsi_event event = {.kind = DLSI_EVENT_SUBMIT, .job = job->id};
+
+	job->submitted = true;
+	event.submit.token = job->id;
+	event.submit.spec = (struct dlsi_bytes){(const uint8_t *)spec, sizeof spec - 1};
+	event.submit.count = job->count;
+	event.submit.durable = job->durable;
+	event.submit.manifest = sim_payload_add(sim, node, (struct sim_content){.job = job->id, .bytes = 100});
+	event.submit.window_items = job->window;
+	event.submit.window_bytes = 1 << 20;
+	sim_node_step(sim, node, &event);
+}
+
+static void cancel(struct sim *sim, struct sim_happening *happening)
+{
+	struct sim_job *job = find(sim, happening->at, &happening->job);
+	struct dlsi_event event = {.kind = DLSI_EVENT_CANCEL, .job = job->id};
+
+	if (!job->submitted || job->ended)
+		return;
+	job->cancelled = true;
+	sim_node_step(sim, happening->at, &event);
+}
+
+static void plan_job(struct sim *sim, struct sim_node *node)
+{
+	struct sim_job *job = &node->jobs[node->job_count++];
+	int64_t begins = (int64_t)sim_below(sim, 4 * SIM_S);
+
+	*job = (struct sim_job){
+		.count = 1 + sim_below(sim, sim_chance(sim, 20) ? 2000 : 100),
+		.window = 4 + sim_below(sim, 200),
+		.durable = sim->keeps_log && sim_chance(sim, 30),
+	};
+	for (int i = 0; i < DLSI_ID_BYTES; i++)
+		job->id.bytes[i] = (uint8_t)dlsi_rng_next(&sim->rng);
+	job->received = sim_memory(job->count * sizeof *job->received);
+	sim_schedule(sim, begins, node, submit)->job = job->id;
+	if (sim_chance(sim, 10))
+		sim_schedule(sim, begins + (int64_t)sim_below(sim, 2 * SIM_S), node, cancel)->job = job->id;
+}
+
+void sim_client_clear(struct sim_node *node)
+{
+	for (unsigned i = 0; i < node->job_count; i++)
+		free(node->jobs[i].received);
+	node->job_count = 0;
+}
+
+void sim_client_start(struct sim *sim, struct sim_node *node)
+{
+	struct dlsi_session_config config = {.tenant = "tenant", .host = "host", .data_endpoint = ""};
+	unsigned jobs = 1 + (unsigned)sim_below(sim, SIM_JOBS);
+	struct dls_error error;
+
+	sim_client_clear(node);
+	config.incarnation = node->incarnation;
+	config.seed = dlsi_rng_next(&sim->rng);
+	if (dlsi_session_create(&dlsi_alloc_libc, &config, &node->session, &error))
+		sim_fail(sim, "%s", error.text);
+	while (node->job_count < jobs)
+		plan_job(sim, node);
+}
+
+static void take(struct sim *sim, struct sim_happening *happening)
+{
+	struct sim_job *job = find(sim, happening->at, &happening->job);
+	struct dlsi_event event = {.kind = DLSI_EVENT_CONSUMED, .job = job->id};
+
+	while (job->next < job->count && job->received[job->next])
+		job->next++;
+	event.consumed.next = job->next;
+	sim_node_step(sim, happening->at, &event);
+}
+
+static void deliver(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
+{
+	struct sim_job *job = find(sim, node, &effect->job);
+	const struct sim_content *content = sim_payload_get(sim, node, effect->payload.handle);
+
+	if (!dlsi_id_equal(&content->job, &job->id) || content->first != effect->deliver.page_first ||
+		content->end != effect->deliver.page_end || effect->first < content->first ||
+		effect->end > content->end || effect->end > job->count)
+		sim_fail(sim, "a client gets a page that is not what its record says");
+	if (job->durable)
+		sim_fail(sim, "a durable job's results are delivered to a client");
+	for (uint64_t item = effect->first; item < effect->end; item++) {
+		if (job->received[item])
+			sim_fail(sim, "item %" PRIu64 " is delivered twice", item);
+		if (item >= job->next + job->window)
+			sim_fail(sim, "item %" PRIu64 " is beyond the window", item);
+		job->received[item] = true;
+		job->delivered++;
+		sim->delivered++;
+	}
+	sim_schedule(sim, (int64_t)sim_below(sim, 20 * SIM_MS), node, take)->job = job->id;
+}
+
+static void fetched(struct sim *sim, struct sim_happening *happening)
+{
+	struct sim_node *node = happening->at;
+	struct sim_node *holder = &sim->workers[happening->number];
+	struct dlsi_event *event = &happening->event;
+
+	if (holder->up && sim_payload_offered(sim, holder, event->attempt))
+		event->fetched.payload = sim_payload_add(sim, node, happening->contents[0]);
+	else
+		event->fetched.code = DLS_ELOST;
+	sim_node_step(sim, node, event);
+}
+
+static void fetch(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
+{
+	struct sim_happening *end = sim_schedule(sim, (int64_t)sim_below(sim, 30 * SIM_MS), node, fetched);
+	struct dlsi_text holder = dlsi_effects_text(&node->effects, effect->fetch.holder, effect->fetch.holder_length);
+
+	if (holder.length < 7 || memcmp(holder.data, "worker", 6) != 0)
+		sim_fail(sim, "an offer does not say who holds it");
+	end->number = strtoul(holder.data + 6, NULL, 10);
+	end->event.kind = DLSI_EVENT_FETCHED;
+	end->event.attempt = effect->attempt;
+	end->contents = sim_memory(sizeof *end->contents);
+	*end->contents = (struct sim_content){
+		effect->job, effect->attempt, effect->first, effect->end, effect->fetch.offer.length};
+}
+
+static void ended(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
+{
+	struct sim_job *job = find(sim, node, &effect->job);
+	uint8_t state = effect->notify.state;
+
+	if (job->ended)
+		sim_fail(sim, "a job ends twice");
+	job->ended = true;
+	job->state = state;
+	if (state == DLSI_JOB_DONE && !job->durable && job->delivered != job->count)
+		sim_fail(sim, "a job is done with %" PRIu64 " of %" PRIu64 " items", job->delivered, job->count);
+	if (state == DLSI_JOB_CANCELLED ? !job->cancelled : state != DLSI_JOB_DONE)
+		sim_fail(sim, "a job ends as %u with code %d", state, effect->notify.code);
+}
+
+void sim_client_effect(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
+{
+	switch (effect->kind) {
+	case DLSI_EFFECT_DELIVER:
+		deliver(sim, node, effect);
+		break;
+	case DLSI_EFFECT_FETCH:
+		fetch(sim, node, effect);
+		break;
+	case DLSI_EFFECT_NOTIFY:
+		if (effect->notify.notice == DLSI_NOTICE_ENDED)
+			ended(sim, node, effect);
+		if (effect->notify.notice == DLSI_NOTICE_REJECTED)
+			sim_fail(sim, "a client was refused for good with code %d", effect->notify.code);
+		break;
+	default:
+		sim_fail(sim, "a client asks for effect %d", (int)effect->kind);
+	}
+}

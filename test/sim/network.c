@@ -1,0 +1,212 @@
+/* The made-up transport. A connection carries messages both ways in order; it breaks at once for both directions, and
+ * what has not arrived is lost. Like libzmq it dials again by itself. */
+#include "test/sim/sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct sim_connection {
+	struct dlsi_list node;
+	struct sim_node *dialer;
+	uint64_t dialer_life, master_life;
+	uint32_t generation;   /* as the dialer counts */
+	struct dlsi_peer peer; /* as the master sees the dialer; generation 0: it has not been heard yet */
+	int64_t arrives_ns[2]; /* the latest arrival: to the dialer, to the master */
+	bool broken;
+};
+
+static bool usable(const struct sim *sim, const struct sim_connection *connection)
+{
+	return !connection->broken && sim->master.up && sim->master.life == connection->master_life &&
+	       connection->dialer->up && connection->dialer->life == connection->dialer_life;
+}
+
+const struct sim_node *sim_network_receiver(
+	const struct sim *sim, const struct sim_connection *connection, bool to_master)
+{
+	return to_master ? &sim->master : connection->dialer;
+}
+
+/* The master's transport gives a slot to a connection that it hears for the first time. */
+static void give_slot(struct sim *sim, struct sim_connection *connection)
+{
+	uint32_t slot = 0;
+
+	while (slot < sim->slot_count && sim->slots[slot])
+		slot++;
+	if (slot == sim->slot_count) {
+		sim->slots = realloc(sim->slots, (slot + 1) * sizeof(struct sim_connection *));
+		sim->generations = realloc(sim->generations, (slot + 1) * sizeof *sim->generations);
+		sim->generations[sim->slot_count++] = 0;
+	}
+	sim->slots[slot] = connection;
+	connection->peer = (struct dlsi_peer){slot, ++sim->generations[slot]};
+}
+
+static void free_slot(struct sim *sim, struct sim_connection *connection)
+{
+	if (connection->peer.generation)
+		sim->slots[connection->peer.slot] = NULL;
+	connection->peer.generation = 0;
+}
+
+void sim_network_forget(struct sim *sim, struct dlsi_peer peer)
+{
+	struct sim_connection *connection = peer.slot < sim->slot_count ? sim->slots[peer.slot] : NULL;
+
+	if (connection && dlsi_peer_equal(connection->peer, peer))
+		free_slot(sim, connection);
+}
+
+static void arrive(struct sim *sim, struct sim_happening *happening)
+{
+	struct sim_connection *connection = happening->connection;
+	struct sim_node *to = happening->to_master ? &sim->master : connection->dialer;
+	struct dlsi_event event = {.kind = DLSI_EVENT_MESSAGE};
+	struct dlsi_payload frames[DLSI_MESSAGE_FRAMES];
+
+	if (!usable(sim, connection))
+		return;
+	if (happening->to_master && !connection->peer.generation)
+		give_slot(sim, connection);
+	for (size_t i = 0; i < happening->content_count; i++)
+		frames[i] = sim_payload_add(sim, to, happening->contents[i]);
+	event.peer = happening->to_master ? connection->peer : (struct dlsi_peer){0, connection->generation};
+	event.message.block = happening->block;
+	event.message.length = happening->length;
+	event.message.frames = frames;
+	event.message.frame_count = happening->content_count;
+	sim->messages++;
+	sim_node_step(sim, to, &event);
+}
+
+static struct sim_connection *route(struct sim *sim, struct sim_node *from, struct dlsi_peer peer)
+{
+	struct sim_connection *connection;
+
+	if (from->kind == SIM_MASTER)
+		connection = peer.slot < sim->slot_count ? sim->slots[peer.slot] : NULL;
+	else
+		connection = from->connection;
+	if (!connection)
+		return NULL;
+	if (from->kind == SIM_MASTER ? !dlsi_peer_equal(connection->peer, peer)
+				     : connection->generation != peer.generation)
+		return NULL;
+	return connection;
+}
+
+static void tell_lost(struct sim *sim, struct sim_happening *happening)
+{
+	sim_node_step(sim, happening->at, &happening->event);
+}
+
+/* The sender hears, later, that its message went nowhere. */
+static void schedule_lost(struct sim *sim, struct sim_node *node, struct dlsi_peer peer, bool proven, int64_t delay_ns)
+{
+	struct sim_happening *lost = sim_schedule(sim, delay_ns, node, tell_lost);
+
+	lost->event.kind = DLSI_EVENT_LOST;
+	lost->event.peer = peer;
+	lost->event.lost.proven = proven;
+}
+
+void sim_network_send(struct sim *sim, struct sim_node *from, const struct dlsi_effect *effect)
+{
+	struct sim_connection *connection = route(sim, from, effect->peer);
+	bool to_master = from->kind != SIM_MASTER;
+	struct sim_happening *message;
+	int64_t arrival = sim->now_ns + SIM_MS / 10 + (int64_t)sim_below(sim, 3 * SIM_MS);
+
+	if (!connection) {
+		schedule_lost(sim, from, effect->peer, true, 0);
+		return;
+	}
+	if (!usable(sim, connection))
+		return;
+	if (sim_chance(sim, 2))
+		arrival += (int64_t)sim_below(sim, 200 * SIM_MS);
+	if (arrival <= connection->arrives_ns[to_master])
+		arrival = connection->arrives_ns[to_master] + 1;
+	connection->arrives_ns[to_master] = arrival;
+	message = sim_schedule(sim, arrival - sim->now_ns, NULL, arrive);
+	message->connection = connection;
+	message->to_master = to_master;
+	message->length = effect->block_length;
+	message->block = sim_memory(effect->block_length);
+	memcpy(message->block, from->effects.arena.data + effect->block, effect->block_length);
+	message->content_count = effect->frame_count;
+	message->contents = sim_memory((effect->frame_count + 1) * sizeof *message->contents);
+	for (size_t i = 0; i < effect->frame_count; i++)
+		message->contents[i] = *sim_payload_get(sim, from, from->effects.frames[effect->frames + i]);
+}
+
+static void connected(struct sim *sim, struct sim_happening *happening)
+{
+	struct sim_node *node = happening->at;
+	struct sim_connection *connection;
+	struct dlsi_event event = {.kind = DLSI_EVENT_CONNECTED};
+
+	if (node->connection && usable(sim, node->connection))
+		return;
+	if (!sim->master.up) {
+		sim_network_dial(sim, node, 50 * SIM_MS);
+		return;
+	}
+	connection = sim_memory(sizeof *connection);
+	connection->dialer = node;
+	connection->dialer_life = node->life;
+	connection->master_life = sim->master.life;
+	connection->generation = node->connection ? node->connection->generation + 1 : 1;
+	dlsi_list_append(&sim->connections, &connection->node);
+	node->connection = connection;
+	event.peer.generation = connection->generation;
+	sim_node_step(sim, node, &event);
+}
+
+void sim_network_dial(struct sim *sim, struct sim_node *node, int64_t delay_ns)
+{
+	sim_schedule(sim, delay_ns + (int64_t)sim_below(sim, 20 * SIM_MS), node, connected);
+}
+
+/* One side learns of a break early, late, or not at all. */
+static void maybe_tell(struct sim *sim, struct sim_node *node, struct dlsi_peer peer)
+{
+	if (node->up && peer.generation && sim_chance(sim, 70))
+		schedule_lost(sim, node, peer, sim_chance(sim, 30),
+			(int64_t)sim_below(sim, sim_chance(sim, 70) ? 2 * SIM_MS : 2 * SIM_S));
+}
+
+static void cut(struct sim *sim, struct sim_connection *connection)
+{
+	if (connection->broken)
+		return;
+	connection->broken = true;
+	if (sim->master.life == connection->master_life)
+		maybe_tell(sim, &sim->master, connection->peer);
+	if (connection->dialer->life == connection->dialer_life) {
+		maybe_tell(sim, connection->dialer, (struct dlsi_peer){0, connection->generation});
+		sim_network_dial(sim, connection->dialer, (int64_t)sim_below(sim, 300 * SIM_MS));
+	}
+	free_slot(sim, connection);
+}
+
+void sim_network_break(struct sim *sim, struct sim_node *dialer)
+{
+	if (dialer->connection)
+		cut(sim, dialer->connection);
+}
+
+void sim_network_master_gone(struct sim *sim)
+{
+	dlsi_list_each (node, &sim->connections)
+		cut(sim, dlsi_list_entry(node, struct sim_connection, node));
+}
+
+void sim_network_fini(struct sim *sim)
+{
+	dlsi_list_each (node, &sim->connections)
+		free(dlsi_list_entry(node, struct sim_connection, node));
+	free(sim->slots);
+	free(sim->generations);
+}

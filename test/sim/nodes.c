@@ -1,0 +1,183 @@
+/* Driving a core: an event in, its effects carried out, a turn and a timer when they are due. */
+#include "test/sim/sim.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void sim_node_name(const struct sim_node *node, char name[32])
+{
+	static const char *const kinds[] = {"master", "worker", "client"};
+
+	snprintf(name, 32, "%s%u", kinds[node->kind], node->index);
+}
+
+static void step_core(struct sim *sim, struct sim_node *node, const struct dlsi_event *event)
+{
+	switch (node->kind) {
+	case SIM_MASTER:
+		dlsi_master_step(node->master, sim->now_ns, event, &node->effects);
+		break;
+	case SIM_WORKER:
+		dlsi_agent_step(node->agent, sim->now_ns, event, &node->effects);
+		break;
+	case SIM_CLIENT:
+		dlsi_session_step(node->session, sim->now_ns, event, &node->effects);
+		break;
+	}
+	if (node->effects.failed)
+		sim_fail(sim, "a core ran out of memory");
+}
+
+static void carry_out(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
+{
+	struct dlsi_text text;
+
+	switch (effect->kind) {
+	case DLSI_EFFECT_SEND:
+		sim_network_send(sim, node, effect);
+		break;
+	case DLSI_EFFECT_RELEASE:
+		sim_payload_release(sim, node, effect->payload.handle);
+		break;
+	case DLSI_EFFECT_DISCONNECT:
+		sim_network_forget(sim, effect->peer);
+		break;
+	case DLSI_EFFECT_RECONNECT:
+		sim_network_break(sim, node);
+		break;
+	case DLSI_EFFECT_LOG:
+		text = dlsi_effects_text(&node->effects, effect->log.text, effect->log.text_length);
+		sim_trace(sim, "  log: %.*s", (int)text.length, text.data);
+		break;
+	default:
+		if (node->kind == SIM_MASTER)
+			sim_master_effect(sim, node, effect);
+		else if (node->kind == SIM_WORKER)
+			sim_worker_effect(sim, node, effect);
+		else
+			sim_client_effect(sim, node, effect);
+		break;
+	}
+}
+
+static void turn(struct sim *sim, struct sim_happening *happening)
+{
+	struct dlsi_event event = {.kind = DLSI_EVENT_TURN};
+
+	happening->at->turn_due = false;
+	sim_node_step(sim, happening->at, &event);
+}
+
+static void timer(struct sim *sim, struct sim_happening *happening)
+{
+	struct dlsi_event event = {.kind = DLSI_EVENT_TIMER};
+
+	if (happening->number != happening->at->timer_number)
+		return; /* an earlier one came instead */
+	happening->at->timer_ns = INT64_MAX;
+	sim_node_step(sim, happening->at, &event);
+}
+
+void sim_node_step(struct sim *sim, struct sim_node *node, const struct dlsi_event *event)
+{
+	char name[32];
+
+	if (!node->up)
+		return;
+	sim_node_name(node, name);
+	sim_trace(sim, "%s event %d", name, (int)event->kind);
+	step_core(sim, node, event);
+	for (size_t i = 0; i < node->effects.count; i++)
+		carry_out(sim, node, &node->effects.at[i]);
+	dlsi_effects_clear(&node->effects);
+	if (event->kind != DLSI_EVENT_TURN && !node->turn_due) {
+		node->turn_due = true;
+		sim_schedule(sim, sim_chance(sim, 50) ? 0 : (int64_t)sim_below(sim, SIM_MS), node, turn);
+	}
+	if (node->effects.deadline_ns < node->timer_ns) {
+		int64_t delay = node->effects.deadline_ns - sim->now_ns;
+
+		node->timer_ns = node->effects.deadline_ns;
+		sim_schedule(sim, delay > 0 ? delay : 0, node, timer)->number = ++node->timer_number;
+	}
+}
+
+void sim_node_start(struct sim *sim, struct sim_node *node)
+{
+	node->life++;
+	node->up = true;
+	node->timer_ns = INT64_MAX;
+	node->turn_due = false;
+	node->stopped_until_ns = 0;
+	node->incarnation = dlsi_rng_next(&sim->rng);
+	dlsi_effects_init(&node->effects, &dlsi_alloc_libc);
+	switch (node->kind) {
+	case SIM_MASTER:
+		sim_master_start(sim, node);
+		return;
+	case SIM_WORKER:
+		sim_worker_start(sim, node);
+		break;
+	case SIM_CLIENT:
+		sim_client_start(sim, node);
+		break;
+	}
+	sim_network_dial(sim, node, 0);
+}
+
+static void destroy_core(struct sim_node *node, struct dlsi_effects *effects)
+{
+	switch (node->kind) {
+	case SIM_MASTER:
+		dlsi_master_destroy(node->master, effects);
+		break;
+	case SIM_WORKER:
+		dlsi_agent_destroy(node->agent, effects);
+		sim_worker_clear(node);
+		break;
+	case SIM_CLIENT:
+		dlsi_session_destroy(node->session, effects);
+		break;
+	}
+}
+
+static void take_down(struct sim *sim, struct sim_node *node)
+{
+	node->up = false;
+	dlsi_effects_fini(&node->effects);
+	if (node->kind == SIM_MASTER)
+		sim_network_master_gone(sim);
+	else
+		sim_network_break(sim, node);
+}
+
+void sim_node_kill(struct sim *sim, struct sim_node *node)
+{
+	char name[32];
+
+	if (!node->up)
+		return;
+	sim_node_name(node, name);
+	sim_trace(sim, "%s is killed", name);
+	destroy_core(node, NULL);
+	sim_payload_drop_all(sim, node);
+	take_down(sim, node);
+	sim->kills++;
+}
+
+void sim_node_stop(struct sim *sim, struct sim_node *node)
+{
+	struct dlsi_event stop = {.kind = DLSI_EVENT_STOP};
+
+	if (!node->up)
+		return;
+	node->stopped_until_ns = 0;
+	sim_node_step(sim, node, &stop);
+	destroy_core(node, &node->effects);
+	for (size_t i = 0; i < node->effects.count; i++)
+		carry_out(sim, node, &node->effects.at[i]);
+	take_down(sim, node);
+	if (sim_payload_held(sim, node))
+		sim_fail(sim, "a core that was destroyed in good order left %" PRIu64 " payloads",
+			sim_payload_held(sim, node));
+}

@@ -1,0 +1,181 @@
+/* The simulator: one master, workers and clients that run the real core and the real codec on virtual time, with
+ * everything around them made up from one seed. The same seed replays the same run to the last byte.
+ *
+ * The made-up transport keeps the contract of net/ (network.c): first in, first out within one connection; a connection
+ * may break at any moment and lose an unknown tail in either direction; each side learns of it late, early or only by
+ * its heartbeat; messages of an old and a new connection of one process may interleave. Processes are killed, stopped
+ * for a while and started again. The log persists late, and a killed master loses what it had not persisted.
+ *
+ * A run has a phase of faults and one without, at whose end every job must be over, every item must have exactly one
+ * result at its sink, and no payload may be left anywhere (checks.c). */
+#ifndef SIM_H
+#define SIM_H
+
+#include "base/heap.h"
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/rng.h"
+#include "core/agent.h"
+#include "core/master.h"
+#include "core/session.h"
+
+enum { SIM_WORKERS = 12, SIM_CLIENTS = 6, SIM_JOBS = 6, SIM_DEVICES = 3 };
+
+#define SIM_MS INT64_C(1000000)
+#define SIM_S  (1000 * SIM_MS)
+
+struct sim;
+struct sim_node;
+struct sim_connection;
+
+/* What a payload holds, as far as the checks care. */
+struct sim_content {
+	struct dlsi_id job;
+	uint64_t attempt; /* 0: the job's manifest */
+	uint64_t first, end;
+	uint64_t bytes;
+};
+
+/* Something that happens later. Void when its node has been killed or started anew meanwhile. */
+struct sim_happening {
+	struct dlsi_heap_node node;
+	void (*run)(struct sim *sim, struct sim_happening *happening);
+	struct sim_node *at; /* NULL: the world itself */
+	uint64_t life;
+	struct sim_connection *connection;
+	bool to_master;
+	uint64_t number;
+	struct dlsi_id job;
+	uint8_t *block;
+	size_t length;
+	struct sim_content *contents;
+	size_t content_count;
+	struct dlsi_event event;
+};
+
+enum sim_kind { SIM_MASTER, SIM_WORKER, SIM_CLIENT };
+
+struct sim_job {
+	struct dlsi_id id;
+	uint64_t count;
+	uint64_t window;
+	bool durable, submitted, ended, cancelled;
+	uint8_t state;
+	uint64_t next; /* item that the program takes next */
+	bool *received;
+	uint64_t delivered;
+};
+
+/* A record of the master's log. */
+struct sim_log_record {
+	uint8_t *bytes;
+	size_t length;
+	struct sim_content content;
+	bool has_payload;
+};
+
+struct sim_node {
+	enum sim_kind kind;
+	unsigned index;
+	uint64_t life; /* counts its starts */
+	bool up;
+	int64_t stopped_until_ns;
+	struct dlsi_effects effects;
+	int64_t timer_ns; /* the earliest timer that is scheduled, and its number */
+	uint64_t timer_number;
+	bool turn_due;
+	struct sim_connection *connection; /* of a worker or client: the newest */
+	union {
+		struct dlsi_master *master;
+		struct dlsi_agent *agent;
+		struct dlsi_session *session;
+	};
+	uint64_t incarnation;
+	struct dlsi_map open_jobs; /* worker: those it was told of and not yet to close */
+	uint64_t open_count;
+	struct dlsi_map cancelled;     /* worker: attempts */
+	struct sim_job jobs[SIM_JOBS]; /* client */
+	unsigned job_count;
+};
+
+struct sim {
+	uint64_t seed;
+	struct dlsi_rng rng;
+	int64_t now_ns;
+	uint64_t order;
+	struct dlsi_heap happenings;
+	bool faults;
+	bool trace;
+	uint64_t digest; /* of all that happened */
+
+	struct sim_node master, workers[SIM_WORKERS], clients[SIM_CLIENTS];
+	unsigned worker_count, client_count;
+	struct dlsi_id cluster;
+	uint64_t term;
+	bool keeps_log; /* the master comes back as the same cluster with its log; else as a new one */
+
+	struct sim_log_record *log;
+	uint64_t log_count, log_persisted, log_capacity;
+
+	struct sim_payload **payloads; /* by handle - 1 */
+	uint64_t payload_count, payload_capacity;
+
+	struct sim_connection **slots; /* of the master's transport */
+	uint32_t *generations;
+	uint32_t slot_count;
+	struct dlsi_list connections;
+
+	uint64_t messages, kills, breaks, delivered, executions;
+};
+
+/* sim.c: time, chance, and what fails */
+void sim_fail(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+void sim_trace(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+uint64_t sim_below(struct sim *sim, uint64_t bound);
+bool sim_chance(struct sim *sim, unsigned percent);
+struct sim_happening *sim_schedule(struct sim *sim, int64_t delay_ns, struct sim_node *at,
+	void (*run)(struct sim *sim, struct sim_happening *happening));
+void *sim_memory(size_t size);
+
+/* payloads.c: who holds what */
+struct dlsi_payload sim_payload_add(struct sim *sim, const struct sim_node *owner, struct sim_content content);
+const struct sim_content *sim_payload_get(struct sim *sim, const struct sim_node *owner, uint64_t handle);
+void sim_payload_release(struct sim *sim, const struct sim_node *owner, uint64_t handle);
+void sim_payload_drop_all(struct sim *sim, const struct sim_node *owner);
+uint64_t sim_payload_held(const struct sim *sim, const struct sim_node *owner);
+bool sim_payload_offered(const struct sim *sim, const struct sim_node *owner, uint64_t attempt);
+
+/* nodes.c: driving a core */
+void sim_node_step(struct sim *sim, struct sim_node *node, const struct dlsi_event *event);
+void sim_node_start(struct sim *sim, struct sim_node *node);
+void sim_node_kill(struct sim *sim, struct sim_node *node);
+void sim_node_stop(struct sim *sim, struct sim_node *node); /* in good order */
+void sim_node_name(const struct sim_node *node, char name[32]);
+
+/* master.c, worker.c, client.c: what is particular to each */
+void sim_master_start(struct sim *sim, struct sim_node *node);
+void sim_master_effect(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect);
+void sim_worker_start(struct sim *sim, struct sim_node *node);
+void sim_worker_effect(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect);
+void sim_worker_clear(struct sim_node *node);
+void sim_client_start(struct sim *sim, struct sim_node *node);
+void sim_client_effect(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect);
+void sim_client_clear(struct sim_node *node);
+
+/* network.c */
+void sim_network_dial(struct sim *sim, struct sim_node *node, int64_t delay_ns);
+void sim_network_send(struct sim *sim, struct sim_node *from, const struct dlsi_effect *effect);
+void sim_network_forget(struct sim *sim, struct dlsi_peer peer); /* the master's transport drops a slot */
+void sim_network_break(struct sim *sim, struct sim_node *dialer);
+const struct sim_node *sim_network_receiver(
+	const struct sim *sim, const struct sim_connection *connection, bool to_master);
+void sim_network_master_gone(struct sim *sim);
+void sim_network_fini(struct sim *sim);
+
+/* checks.c */
+bool sim_all_over(const struct sim *sim);
+void sim_check_over(struct sim *sim);
+void sim_check_end(struct sim *sim);
+
+#endif
