@@ -1,5 +1,5 @@
-/* A job: a model, or the name of a handler, and the items to run it on. It is made, filled, submitted, and its results
- *are taken in the order of the items:
+/* A job: a model, or the name of a handler, and the items to run it on. It is made, filled, submitted, and its
+ * results are taken in the order of the items:
  *
  *	dls_job_create(client, &options, &job, &err);
  *	dls_job_add_file(job, "cat.jpg", &err);
@@ -7,8 +7,9 @@
  *	while (dls_job_next(job, -1, &result, &err) == 1) { ...; dls_result_destroy(result); }
  *	dls_job_destroy(job);
  *
- * An item that fails is a result with an error; the others go on. Each item is executed at least once and has exactly
- *one result. Memory is bounded by the client's window: a slow taker slows the job down, never fills the memory. */
+ * An item that fails is a result with an error; the others go on. Each item is executed at least once and has
+ * exactly one result. Memory is bounded by the client's window: a slow taker slows the job down, never fills the
+ * memory. */
 #ifndef DLSCHED_JOB_H
 #define DLSCHED_JOB_H
 
