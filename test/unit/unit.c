@@ -2,6 +2,7 @@
 
 #include <ftw.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +10,8 @@
 
 static bool finished; /* the running test came to its end; a failed assertion leaves it by longjmp */
 static uint64_t seed_in_use;
-static size_t blocks; /* taken and not yet freed */
-static unsigned requests_left;
+static atomic_size_t blocks; /* taken and not yet freed, by all threads */
+static atomic_uint requests_left;
 static char folder[64];
 
 struct dlsi_rng unit_rng(uint64_t seed)
@@ -22,6 +23,16 @@ struct dlsi_rng unit_rng(uint64_t seed)
 	return rng;
 }
 
+/* False from the request on that is to fail. */
+static bool take_request(void)
+{
+	unsigned left = atomic_load(&requests_left);
+
+	while (left && !atomic_compare_exchange_weak(&requests_left, &left, left - 1))
+		;
+	return left > 1;
+}
+
 static void *resize_counting(void *arg, void *old, size_t size)
 {
 	void *memory;
@@ -31,7 +42,7 @@ static void *resize_counting(void *arg, void *old, size_t size)
 		free(old);
 		return NULL;
 	}
-	if (arg && (requests_left == 0 || --requests_left == 0))
+	if (arg && !take_request())
 		return NULL;
 	memory = realloc(old, size);
 	blocks += !old && memory;
@@ -101,7 +112,7 @@ int unit_teardown(void **state)
 	if (!finished && seed_in_use)
 		fprintf(stderr, "seed of the failure: %" PRIu64 "\n", seed_in_use);
 	if (finished && blocks)
-		fprintf(stderr, "%zu blocks of memory were not freed\n", blocks);
+		fprintf(stderr, "%zu blocks of memory were not freed\n", (size_t)blocks);
 	return finished && blocks ? -1 : 0;
 }
 
