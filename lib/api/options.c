@@ -22,3 +22,15 @@ int dlsi_options_read(const char *name, const void *given, size_t size, void *op
 	memcpy(options_out, &size, sizeof size);
 	return 0;
 }
+
+int dlsi_options_write(const char *name, const void *known, size_t size, void *given_out, struct dls_error *err)
+{
+	size_t given_size;
+
+	memcpy(&given_size, given_out, sizeof given_size);
+	if (given_size < sizeof given_size)
+		return dlsi_fail(err, DLS_EINVAL, "%s.size is not set", name);
+	memcpy(given_out, known, given_size < size ? given_size : size);
+	memcpy(given_out, &given_size, sizeof given_size);
+	return 0;
+}

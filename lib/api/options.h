@@ -11,4 +11,8 @@
  * be zero. `name` stands for the structure in errors. Errors: DLS_EINVAL. */
 int dlsi_options_read(const char *name, const void *given, size_t size, void *options_out, struct dls_error *err);
 
+/* The other way: copies a structure of `size` bytes into one that the program gave, whose size member it has set; what
+ * does not fit is left out, and members that are unknown here are left alone. Errors: DLS_EINVAL. */
+int dlsi_options_write(const char *name, const void *known, size_t size, void *given_out, struct dls_error *err);
+
 #endif

@@ -3,35 +3,15 @@
 #include "base/random.h"
 #include "base/utf8.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-
-/* The kernel's boot id tells machines apart also where many have one name; it is shared by containers, whose loopback
- * differs, but what it decides is only what is tried first. */
-static void find_host(char *host)
-{
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : read(fd, host, DLSI_HOST_BYTES - 1);
-
-	if (fd >= 0)
-		close(fd);
-	if (got > 0) {
-		host[got] = '\0';
-		host[strcspn(host, "\n")] = '\0';
-	} else if (gethostname(host, DLSI_HOST_BYTES) < 0) {
-		host[0] = '\0';
-	}
-	host[DLSI_HOST_BYTES - 1] = '\0';
-}
 
 static int start(struct dls_ctx *ctx, struct dls_error *err)
 {
 	if (dlsi_random_start())
 		return dlsi_fail(err, DLS_EIO, "the system gives no random numbers");
-	find_host(ctx->host);
+	dlsi_host_text(ctx->host);
 	ctx->zmq = zmq_ctx_new();
 	if (!ctx->zmq)
 		return dlsi_fail_errno(err, DLS_EIO, errno, "cannot create a ZeroMQ context");
@@ -46,6 +26,7 @@ static void end(struct dls_ctx *ctx)
 	if (ctx->zmq)
 		while (zmq_ctx_term(ctx->zmq) < 0 && errno == EINTR)
 			;
+	pthread_mutex_destroy(&ctx->planes_mutex);
 	pthread_mutex_destroy(&ctx->log_mutex);
 	dlsi_free(&alloc, ctx);
 }
@@ -67,6 +48,8 @@ int dlsi_ctx_create(const struct dls_ctx_options *options, struct dls_ctx **ctx_
 	ctx->log_arg = options->log_arg;
 	ctx->log_level = options->log_level ? options->log_level : DLS_LOG_WARNING;
 	pthread_mutex_init(&ctx->log_mutex, NULL);
+	pthread_mutex_init(&ctx->planes_mutex, NULL);
+	dlsi_list_init(&ctx->planes);
 	rc = start(ctx, err);
 	if (rc)
 		end(ctx);

@@ -5,21 +5,23 @@
 #ifndef DLSI_CTX_H
 #define DLSI_CTX_H
 
+#include "net/endpoint.h"
 #include "node/loop.h"
 #include <dlsched/ctx.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#define DLSI_HOST_BYTES 64
-
 struct dls_ctx {
 	struct dlsi_alloc alloc;
 	pid_t pid;
 	void *zmq;
 	struct dlsi_loop *loop;
-	char host[DLSI_HOST_BYTES]; /* the same for all processes of this machine, NUL-terminated */
+	char host[DLSI_HOST_TEXT_BYTES];
 	atomic_uint handles;
+
+	pthread_mutex_t planes_mutex;
+	struct dlsi_list planes; /* node/plane.c */
 
 	pthread_mutex_t log_mutex; /* one line at a time */
 	void (*log)(void *log_arg, enum dls_log_level level, const char *line);

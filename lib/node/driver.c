@@ -1,0 +1,274 @@
+#include "node/driver.h"
+
+#include "base/limits.h"
+#include <string.h>
+
+enum { ARRIVALS_PER_TURN = 64, LINGER_MS = 200 };
+
+static void give_up(struct dlsi_driver *driver)
+{
+	dlsi_transport_destroy(driver->transport, 0);
+	driver->transport = NULL;
+	driver->member.deadline_ns = INT64_MAX;
+	dlsi_payloads_fini(&driver->payloads);
+	dlsi_ctx_log(driver->ctx, DLS_LOG_ERROR, "%s: it has stopped: %s", driver->ops->what,
+		dls_error_meaning(driver->failure));
+	driver->ops->broken(driver, driver->failure);
+}
+
+static void reopen(struct dlsi_driver *driver)
+{
+	struct dls_error err;
+
+	driver->opened = true;
+	driver->failure = dlsi_transport_reopen(driver->transport, &err);
+	if (driver->failure)
+		dlsi_ctx_log(driver->ctx, DLS_LOG_ERROR, "%s: %s", driver->ops->what, err.text);
+}
+
+/* The connection to this peer is of no use any more: ends it and remembers to tell the machine. */
+static void lose(struct dlsi_driver *driver, struct dlsi_peer peer)
+{
+	if (driver->dialer)
+		reopen(driver);
+	else
+		dlsi_transport_forget(driver->transport, peer);
+	dlsi_buffer_append(&driver->lost, &peer, sizeof peer);
+}
+
+static void send(struct dlsi_driver *driver, const struct dlsi_effect *effect)
+{
+	struct dlsi_frame *frames[DLSI_MESSAGE_FRAMES];
+	const struct dlsi_effects *effects = &driver->effects;
+	int rc;
+
+	for (size_t i = 0; i < effect->frame_count; i++)
+		frames[i] = dlsi_payloads_get(&driver->payloads, effects->frames[effect->frames + i]);
+	rc = dlsi_transport_send(driver->transport, effect->peer, effects->arena.data + effect->block,
+		effect->block_length, frames, effect->frame_count);
+	if (rc == DLS_ELOST)
+		dlsi_buffer_append(&driver->lost, &effect->peer, sizeof effect->peer);
+	else if (rc)
+		lose(driver, effect->peer);
+}
+
+static void log_text(struct dlsi_driver *driver, const struct dlsi_effect *effect)
+{
+	struct dlsi_text text = dlsi_effects_text(&driver->effects, effect->log.text, effect->log.text_length);
+
+	dlsi_ctx_log(driver->ctx, (enum dls_log_level)effect->log.level, "%s: %.*s", driver->ops->what,
+		(int)text.length, text.data);
+}
+
+static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effect)
+{
+	switch (effect->kind) {
+	case DLSI_EFFECT_SEND:
+		send(driver, effect);
+		break;
+	case DLSI_EFFECT_RELEASE:
+		dlsi_payloads_release(&driver->payloads, effect->payload.handle);
+		break;
+	case DLSI_EFFECT_DISCONNECT:
+		dlsi_transport_forget(driver->transport, effect->peer);
+		break;
+	case DLSI_EFFECT_RECONNECT:
+		reopen(driver);
+		break;
+	case DLSI_EFFECT_LOG:
+		log_text(driver, effect);
+		break;
+	default:
+		driver->ops->carry_out(driver, effect);
+	}
+}
+
+static void step_once(struct dlsi_driver *driver, int64_t now_ns, const struct dlsi_event *event)
+{
+	struct dlsi_effects *effects = &driver->effects;
+
+	driver->ops->step(driver, now_ns, event, effects);
+	for (size_t i = 0; i < effects->count && !effects->failed && !driver->failure; i++)
+		carry_out(driver, &effects->at[i]);
+	if (effects->failed || driver->lost.failed)
+		driver->failure = DLS_ENOMEM;
+	driver->member.deadline_ns = effects->deadline_ns;
+	dlsi_effects_clear(effects);
+}
+
+static void tell_lost(struct dlsi_driver *driver, int64_t now_ns)
+{
+	for (size_t at = 0; !driver->failure && at < driver->lost.length; at += sizeof(struct dlsi_peer)) {
+		struct dlsi_event event = {.kind = DLSI_EVENT_LOST, .lost.proven = true};
+
+		memcpy(&event.peer, driver->lost.data + at, sizeof event.peer);
+		step_once(driver, now_ns, &event);
+	}
+	dlsi_buffer_clear(&driver->lost);
+}
+
+static void step(struct dlsi_driver *driver, int64_t now_ns, const struct dlsi_event *event)
+{
+	if (!driver->transport)
+		return;
+	if (!driver->failure)
+		step_once(driver, now_ns, event);
+	tell_lost(driver, now_ns);
+	if (driver->failure)
+		give_up(driver);
+}
+
+void dlsi_driver_step(struct dlsi_driver *driver, int64_t now_ns, const struct dlsi_event *event)
+{
+	step(driver, now_ns, event);
+	dlsi_loop_touch(&driver->member);
+}
+
+struct dlsi_payload dlsi_driver_adopt(struct dlsi_driver *driver, struct dlsi_frame *frame)
+{
+	struct dlsi_payload payload = {0};
+
+	if (driver->transport && dlsi_payloads_add(&driver->payloads, frame, &payload) == 0)
+		return payload;
+	driver->failure = DLS_ENOMEM;
+	dlsi_frame_unref(frame);
+	return payload;
+}
+
+static void take_message(struct dlsi_driver *driver, int64_t now_ns, const struct dlsi_arrival *arrival)
+{
+	struct dlsi_payload payloads[DLSI_MESSAGE_FRAMES];
+	struct dlsi_event event = {.kind = DLSI_EVENT_MESSAGE, .peer = arrival->peer};
+
+	for (size_t i = 0; i < arrival->frame_count; i++)
+		payloads[i] = dlsi_driver_adopt(driver, arrival->frames[i]);
+	event.message.block = arrival->block;
+	event.message.length = arrival->length;
+	event.message.frames = payloads;
+	event.message.frame_count = arrival->frame_count;
+	step(driver, now_ns, &event);
+}
+
+static void take(struct dlsi_driver *driver, int64_t now_ns, const struct dlsi_arrival *arrival)
+{
+	struct dlsi_event event = {.kind = DLSI_EVENT_CONNECTED, .peer = arrival->peer};
+
+	switch (arrival->kind) {
+	case DLSI_ARRIVAL_MESSAGE:
+		take_message(driver, now_ns, arrival);
+		return;
+	case DLSI_ARRIVAL_LOST:
+		event.kind = DLSI_EVENT_LOST;
+		event.lost.proven = arrival->proven;
+		break;
+	case DLSI_ARRIVAL_CONNECTED:
+		break;
+	}
+	step(driver, now_ns, &event);
+}
+
+static struct dlsi_driver *driver_of(struct dlsi_loop_member *member)
+{
+	return (struct dlsi_driver *)member;
+}
+
+static unsigned items(struct dlsi_loop_member *member, zmq_pollitem_t *items_out)
+{
+	struct dlsi_driver *driver = driver_of(member);
+
+	if (!driver->transport)
+		return 0;
+	dlsi_transport_poll_items(driver->transport, items_out);
+	return DLSI_TRANSPORT_POLL;
+}
+
+static void ready(struct dlsi_loop_member *member, int64_t now_ns)
+{
+	struct dlsi_driver *driver = driver_of(member);
+	struct dlsi_arrival arrival;
+
+	driver->opened = false;
+	for (int i = 0; driver->transport && i < ARRIVALS_PER_TURN; i++) {
+		int rc = dlsi_transport_next(driver->transport, &arrival);
+
+		if (rc == 0)
+			break;
+		if (rc > 0) {
+			take(driver, now_ns, &arrival);
+		} else {
+			lose(driver, arrival.peer); /* a part of what it said is missing */
+			step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_TURN});
+		}
+	}
+}
+
+static void turn(struct dlsi_loop_member *member, int64_t now_ns)
+{
+	struct dlsi_driver *driver = driver_of(member);
+
+	if (!driver->transport)
+		return;
+	if (driver->opened)
+		ready(member, now_ns);
+	if (member->deadline_ns <= now_ns)
+		step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_TIMER});
+	step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_TURN});
+}
+
+static const struct dlsi_loop_ops loop_ops = {items, ready, turn};
+
+void dlsi_driver_init(struct dlsi_driver *driver, struct dls_ctx *ctx, const struct dlsi_driver_ops *ops)
+{
+	*driver = (struct dlsi_driver){.ops = ops, .ctx = ctx};
+	driver->member = (struct dlsi_loop_member){.ops = &loop_ops, .deadline_ns = INT64_MAX};
+	dlsi_payloads_init(&driver->payloads, &ctx->alloc);
+	dlsi_effects_init(&driver->effects, &ctx->alloc);
+	dlsi_buffer_init(&driver->lost, &ctx->alloc);
+}
+
+static int join(void *arg, int64_t now_ns)
+{
+	struct dlsi_driver *driver = arg;
+
+	(void)now_ns;
+	return dlsi_loop_add(driver->ctx->loop, &driver->member);
+}
+
+int dlsi_driver_start(struct dlsi_driver *driver, struct dlsi_transport *transport, bool dialer, struct dls_error *err)
+{
+	driver->transport = transport;
+	driver->dialer = dialer;
+	driver->opened = true;
+	if (dlsi_loop_call(driver->ctx->loop, join, driver) == 0) {
+		driver->started = true;
+		return 0;
+	}
+	dlsi_transport_destroy(transport, 0);
+	driver->transport = NULL;
+	return dlsi_fail_memory(err);
+}
+
+static int leave(void *arg, int64_t now_ns)
+{
+	struct dlsi_driver *driver = arg;
+
+	step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_STOP});
+	dlsi_transport_destroy(driver->transport, LINGER_MS);
+	driver->transport = NULL;
+	dlsi_loop_remove(driver->ctx->loop, &driver->member);
+	return 0;
+}
+
+void dlsi_driver_stop(struct dlsi_driver *driver)
+{
+	if (driver->started)
+		dlsi_loop_call(driver->ctx->loop, leave, driver);
+	driver->started = false;
+}
+
+void dlsi_driver_fini(struct dlsi_driver *driver)
+{
+	dlsi_payloads_fini(&driver->payloads);
+	dlsi_effects_fini(&driver->effects);
+	dlsi_buffer_fini(&driver->lost);
+}
