@@ -1,6 +1,6 @@
 /* Tensors that a program hands in: checked before anything is believed, and given back once. */
-#ifndef DLSI_TENSOR_H
-#define DLSI_TENSOR_H
+#ifndef DLSI_BASE_TENSOR_H
+#define DLSI_BASE_TENSOR_H
 
 #include "base/error.h"
 #include <dlsched/tensor.h>
