@@ -1,7 +1,10 @@
 #include "core/link.h"
 
+#include "base/clock.h"
+
 #define REGISTER_EVERY_NS    INT64_C(1000000000)
 #define REGISTERS_PER_SOCKET 3
+#define PERIOD_MAX_NS        (3600 * DLSI_SECOND_NS) /* of what a master asks */
 
 void dlsi_link_init(struct dlsi_link *link, const struct dlsi_alloc *alloc)
 {
@@ -67,6 +70,11 @@ bool dlsi_link_heard(
 	       message->term >= link->term;
 }
 
+static int64_t between(uint64_t value, int64_t low, int64_t high)
+{
+	return value < (uint64_t)low ? low : value > (uint64_t)high ? high : (int64_t)value;
+}
+
 static enum dlsi_link_news welcomed(
 	struct dlsi_link *link, const struct dlsi_message *message, const struct dlsi_welcome *record)
 {
@@ -76,12 +84,8 @@ static enum dlsi_link_news welcomed(
 	move(link, DLSI_LINK_UP);
 	link->cluster = message->cluster;
 	link->term = message->term;
-	link->heartbeat_ns = (int64_t)(record->heartbeat_ns & INT64_MAX);
-	link->timeout_ns = (int64_t)(record->timeout_ns & INT64_MAX);
-	if (link->heartbeat_ns < 1000000)
-		link->heartbeat_ns = 1000000;
-	if (link->timeout_ns < 2 * link->heartbeat_ns)
-		link->timeout_ns = 2 * link->heartbeat_ns;
+	link->heartbeat_ns = between(record->heartbeat_ns, DLSI_MILLISECOND_NS, PERIOD_MAX_NS);
+	link->timeout_ns = between(record->timeout_ns, 2 * link->heartbeat_ns, 4 * PERIOD_MAX_NS);
 	link->received = 1;
 	link->unanswered = 0;
 	link->due_ns = link->heard_ns + link->heartbeat_ns;
