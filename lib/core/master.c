@@ -89,7 +89,7 @@ void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effect
 	free_proposals(master);
 	master->config.policy->destroy(master->policy);
 	for (uint32_t i = 0; i < master->handler_count; i++)
-		dlsi_free(master->alloc, master->handlers[i]);
+		dlsi_free(master->alloc, master->handlers[i].name);
 	dlsi_free(master->alloc, master->handlers);
 	dlsi_free(master->alloc, master->peers);
 	dlsi_releases_fini(&master->releases);

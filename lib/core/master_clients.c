@@ -281,6 +281,7 @@ static void submit_again(
 	dlsi_list_remove(&job->client_node);
 	dlsi_list_append(&client->jobs, &job->client_node);
 	job->client = client;
+	job->told = (struct dlsi_progress){0};
 	if (job->state == DLSI_JOB_PROPOSED)
 		return;
 	accepted.accepted.job = job->policy.id;
@@ -398,31 +399,22 @@ void dlsi_client_cancel(struct dlsi_master *master, struct client *client, const
 		post_end(master, client, &record->job, DLSI_JOB_CANCELLED);
 }
 
-static uint32_t workers_for(const struct dlsi_master *master, const struct job *job)
-{
-	uint32_t found = 0;
-
-	dlsi_list_each (node, &master->workers) {
-		const struct worker *worker = dlsi_list_entry(node, struct worker, node);
-
-		found += worker->peer && dlsi_worker_has_handler(worker, job->spec->handler);
-	}
-	return found;
-}
-
 void dlsi_client_progress(struct dlsi_master *master, struct client *client)
 {
-	struct dlsi_record record = {.kind = DLSI_PROGRESS};
-
 	dlsi_list_each (node, &client->jobs) {
 		struct job *job = dlsi_list_entry(node, struct job, client_node);
+		struct dlsi_record record = {.kind = DLSI_PROGRESS};
 
 		record.progress = (struct dlsi_progress){
 			.job = job->policy.id,
 			.done = job->done_items,
 			.running = job->running,
-			.workers = workers_for(master, job),
+			.workers = master->handlers[job->spec->handler].workers,
 		};
+		if (record.progress.done == job->told.done && record.progress.running == job->told.running &&
+			record.progress.workers == job->told.workers)
+			continue;
+		job->told = record.progress;
 		dlsi_master_post(master, client->peer, &record, (struct dlsi_payload){0});
 	}
 }

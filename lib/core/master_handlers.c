@@ -8,11 +8,12 @@
 
 uint32_t dlsi_master_handler(struct dlsi_master *master, struct dlsi_text name)
 {
-	char **grown, *copy;
+	struct handler *grown;
+	char *copy;
 
 	for (uint32_t i = 0; i < master->handler_count; i++)
-		if (strlen(master->handlers[i]) == name.length &&
-			memcmp(master->handlers[i], name.data, name.length) == 0)
+		if (strlen(master->handlers[i].name) == name.length &&
+			memcmp(master->handlers[i].name, name.data, name.length) == 0)
 			return i;
 	if (master->handler_count == HANDLERS)
 		return UINT32_MAX;
@@ -23,6 +24,16 @@ uint32_t dlsi_master_handler(struct dlsi_master *master, struct dlsi_text name)
 	copy = dlsi_strndup(master->alloc, name.data, name.length);
 	if (!copy)
 		return UINT32_MAX;
-	master->handlers[master->handler_count] = copy;
+	master->handlers[master->handler_count] = (struct handler){.name = copy};
 	return master->handler_count++;
+}
+
+void dlsi_master_count_worker(struct dlsi_master *master, const struct worker *worker, bool present)
+{
+	for (uint16_t i = 0; i < worker->handler_count; i++) {
+		struct handler *handler = &master->handlers[worker->handlers[i]];
+
+		handler->workers += present ? 1 : -1U;
+		handler->devices += present ? worker->device_count : -(uint32_t)worker->device_count;
+	}
 }

@@ -85,7 +85,6 @@ void dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dl
 			master->failed = true;
 		job->done_items += added;
 		master->done_items += added;
-		job->progressed = true;
 		break;
 	case DLSI_CHANGE_END:
 		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, change->end.state, &master->refused_transitions);
@@ -258,8 +257,8 @@ void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
 bool dlsi_job_take(struct dlsi_master *master, struct job *job, struct dlsi_range *range_out)
 {
 	struct dlsi_range next = fresh(job);
-	uint64_t limit =
-		dlsi_division_items(job->policy.ready, master->device_count, job->spec->task_items, &job->measured);
+	uint64_t limit = dlsi_division_items(
+		job->policy.ready, master->handlers[job->spec->handler].devices, job->spec->task_items, &job->measured);
 	uint64_t known;
 
 	if (dlsi_ranges_take(&job->retry, limit, range_out))

@@ -40,7 +40,7 @@ static cJSON *describe_worker(const struct dlsi_master *master, const struct wor
 		cJSON_AddItemToArray(devices, describe_device(&worker->devices[i]));
 	handlers = cJSON_AddArrayToObject(json, "handlers");
 	for (uint16_t i = 0; i < worker->handler_count; i++)
-		cJSON_AddItemToArray(handlers, cJSON_CreateString(master->handlers[worker->handlers[i]]));
+		cJSON_AddItemToArray(handlers, cJSON_CreateString(master->handlers[worker->handlers[i]].name));
 	return json;
 }
 
@@ -52,7 +52,7 @@ static cJSON *describe_job(const struct dlsi_master *master, const struct job *j
 	dlsi_hex(job->policy.id.bytes, DLSI_ID_BYTES, id);
 	cJSON_AddStringToObject(json, "job", id);
 	cJSON_AddStringToObject(json, "tenant", job->client ? job->client->tenant : "");
-	cJSON_AddStringToObject(json, "handler", master->handlers[job->spec->handler]);
+	cJSON_AddStringToObject(json, "handler", master->handlers[job->spec->handler].name);
 	cJSON_AddStringToObject(json, "state", state_name(job->state));
 	cJSON_AddNumberToObject(json, "priority", job->policy.priority);
 	cJSON_AddNumberToObject(json, "items", (double)job->count);

@@ -119,7 +119,7 @@ struct job {
 	unsigned lost_offers;     /* one after another */
 	struct dlsi_list workers; /* acquaintances */
 	struct dlsi_measured measured;
-	bool progressed; /* since the client was last told */
+	struct dlsi_progress told; /* to the client */
 };
 
 struct task {
@@ -134,6 +134,13 @@ struct task {
 	struct dlsi_result result;   /* its texts point to the next three */
 	char *worker_name, *worker_host, *worker_endpoint;
 	bool presented; /* by its worker, which has registered again */
+};
+
+/* The name of a handler and who can run it now. */
+struct handler {
+	char *name;
+	uint32_t workers;
+	uint32_t devices;
 };
 
 struct acquaintance {
@@ -165,10 +172,9 @@ struct dlsi_master {
 
 	struct dlsi_list workers, clients, jobs;
 	struct dlsi_map worker_by_incarnation, client_by_incarnation, job_by_id, spec_by_key, task_by_attempt, known;
-	char **handlers;
+	struct handler *handlers;
 	uint32_t handler_count;
 	struct dlsi_list loaded[DLSI_DEVICE_CREDITS]; /* devices with a free credit, by the tasks they hold */
-	uint32_t device_count;
 	uint64_t job_count;
 	void *policy;
 
@@ -205,6 +211,9 @@ void dlsi_master_stop_timer(struct dlsi_master *master, struct timer *timer);
 
 /* handlers.c: names of handlers as small numbers; UINT32_MAX when memory is exhausted */
 uint32_t dlsi_master_handler(struct dlsi_master *master, struct dlsi_text name);
+
+/* Its worker is there from now on, or is not. */
+void dlsi_master_count_worker(struct dlsi_master *master, const struct worker *worker, bool present);
 
 /* workers.c: who works, and with what */
 void dlsi_worker_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record,

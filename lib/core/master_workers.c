@@ -106,7 +106,6 @@ static struct worker *create(struct dlsi_master *master, const struct dlsi_regis
 		return NULL;
 	}
 	dlsi_list_append(&master->workers, &worker->node);
-	master->device_count += worker->device_count;
 	return worker;
 }
 
@@ -120,11 +119,13 @@ static void detach(struct dlsi_master *master, struct worker *worker)
 {
 	struct peer *peer = worker->peer;
 
+	if (!peer)
+		return;
 	worker->peer = NULL;
 	dlsi_buffer_clear(&worker->taken);
 	place_devices(master, worker);
-	if (peer)
-		dlsi_master_drop_peer(master, peer);
+	dlsi_master_count_worker(master, worker, false);
+	dlsi_master_drop_peer(master, peer);
 }
 
 void dlsi_worker_destroy(struct dlsi_master *master, struct worker *worker)
@@ -147,7 +148,6 @@ void dlsi_worker_destroy(struct dlsi_master *master, struct worker *worker)
 	dlsi_master_stop_timer(master, &worker->grace);
 	dlsi_map_remove(&master->worker_by_incarnation, &key);
 	dlsi_list_remove(&worker->node);
-	master->device_count -= worker->device_count;
 	free_worker(master, worker);
 }
 
@@ -296,6 +296,7 @@ void dlsi_worker_register(
 	dlsi_master_stop_timer(master, &worker->grace);
 	peer->worker = worker;
 	worker->peer = peer;
+	dlsi_master_count_worker(master, worker, true);
 	dlsi_master_welcome(master, peer);
 	reconcile(master, worker, rest);
 	place_devices(master, worker);
