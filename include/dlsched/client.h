@@ -6,6 +6,7 @@
 #define DLSCHED_CLIENT_H
 
 #include <dlsched/ctx.h>
+#include <dlsched/sized.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,10 +29,7 @@ struct dls_client_options {
 	uint64_t window_bytes; /* the same in bytes; 0: 256 MiB */
 };
 
-#define DLS_CLIENT_OPTIONS_INIT                                                                                        \
-	{                                                                                                              \
-		.size = sizeof(struct dls_client_options)                                                              \
-	}
+#define DLS_CLIENT_OPTIONS_INIT DLS_SIZED(struct dls_client_options)
 
 /* Does not wait for the master. Errors: DLS_EINVAL, DLS_EADDRESS (an address that cannot be parsed, resolved or bound),
  * DLS_EDENIED (beyond loopback without `insecure`), DLS_ENOMEM. */

@@ -4,6 +4,7 @@
 #define DLSCHED_CLUSTER_H
 
 #include <dlsched/client.h>
+#include <dlsched/sized.h>
 #include <dlsched/worker.h>
 
 #ifdef __cplusplus
@@ -15,13 +16,10 @@ struct dls_cluster;
 struct dls_cluster_options {
 	size_t size;
 	uint32_t workers;                 /* 0: 1 */
-	struct dls_worker_options worker; /* for each; master, name and data_bind are filled in */
+	struct dls_worker_options worker; /* for each; size 0: all defaults. master, name and data_bind are filled in */
 };
 
-#define DLS_CLUSTER_OPTIONS_INIT                                                                                       \
-	{                                                                                                              \
-		.size = sizeof(struct dls_cluster_options), .worker = DLS_WORKER_OPTIONS_INIT                          \
-	}
+#define DLS_CLUSTER_OPTIONS_INIT DLS_SIZED(struct dls_cluster_options)
 
 /* Its workers are not started, so that handlers can be registered on each (dls_cluster_worker); then dls_cluster_start.
  * `options` may be NULL. Errors: as dls_master_create and dls_worker_create. */

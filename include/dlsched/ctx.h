@@ -4,6 +4,7 @@
 #define DLSCHED_CTX_H
 
 #include <dlsched/error.h>
+#include <dlsched/sized.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,10 +30,7 @@ struct dls_ctx_options {
 	void *resize_arg;
 };
 
-#define DLS_CTX_OPTIONS_INIT                                                                                           \
-	{                                                                                                              \
-		.size = sizeof(struct dls_ctx_options)                                                                 \
-	}
+#define DLS_CTX_OPTIONS_INIT DLS_SIZED(struct dls_ctx_options)
 
 /* `options` may be NULL. Errors: DLS_ENOMEM, DLS_EINVAL, DLS_EIO (no threads, descriptors or randomness left). */
 int dls_ctx_create(const struct dls_ctx_options *options, struct dls_ctx **ctx_out, struct dls_error *err);

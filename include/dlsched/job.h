@@ -14,6 +14,7 @@
 #define DLSCHED_JOB_H
 
 #include <dlsched/client.h>
+#include <dlsched/sized.h>
 #include <dlsched/tensor.h>
 
 #ifdef __cplusplus
@@ -40,10 +41,7 @@ struct dls_job_options {
 	void *notify_arg;
 };
 
-#define DLS_JOB_OPTIONS_INIT                                                                                           \
-	{                                                                                                              \
-		.size = sizeof(struct dls_job_options)                                                                 \
-	}
+#define DLS_JOB_OPTIONS_INIT DLS_SIZED(struct dls_job_options)
 
 /* Reads the model folder and checks it. Errors: DLS_EINVAL, DLS_ENOTFOUND, DLS_EFORMAT, DLS_EUNSUPPORTED, DLS_ELIMIT,
  * DLS_ENOMEM. */

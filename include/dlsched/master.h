@@ -3,6 +3,7 @@
 #define DLSCHED_MASTER_H
 
 #include <dlsched/ctx.h>
+#include <dlsched/sized.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,10 +22,7 @@ struct dls_master_options {
 	uint32_t client_timeout_ms; /* a lost client's jobs are kept so long for its return; 0: 10,000 */
 };
 
-#define DLS_MASTER_OPTIONS_INIT                                                                                        \
-	{                                                                                                              \
-		.size = sizeof(struct dls_master_options)                                                              \
-	}
+#define DLS_MASTER_OPTIONS_INIT DLS_SIZED(struct dls_master_options)
 
 /* Listens when it returns. Errors: DLS_EADDRESS (in use, unresolvable, not allowed), DLS_EDENIED (beyond loopback
  * without `insecure`), DLS_EINVAL, DLS_ENOMEM. */

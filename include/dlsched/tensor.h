@@ -4,6 +4,7 @@
 #ifndef DLSCHED_TENSOR_H
 #define DLSCHED_TENSOR_H
 
+#include <dlsched/sized.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,10 +47,7 @@ struct dls_tensor {
 	void *release_arg;
 };
 
-#define DLS_TENSOR_INIT                                                                                                \
-	{                                                                                                              \
-		.size = sizeof(struct dls_tensor)                                                                      \
-	}
+#define DLS_TENSOR_INIT DLS_SIZED(struct dls_tensor)
 
 /* Bytes of one element, 0 for a type that does not exist; its spelling ("float32"), or NULL. */
 size_t dls_dtype_bytes(enum dls_dtype dtype);

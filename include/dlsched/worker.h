@@ -8,6 +8,7 @@
 #define DLSCHED_WORKER_H
 
 #include <dlsched/ctx.h>
+#include <dlsched/sized.h>
 #include <dlsched/tensor.h>
 
 #ifdef __cplusplus
@@ -29,10 +30,7 @@ struct dls_worker_options {
 	int no_models;         /* 1: only handlers */
 };
 
-#define DLS_WORKER_OPTIONS_INIT                                                                                        \
-	{                                                                                                              \
-		.size = sizeof(struct dls_worker_options)                                                              \
-	}
+#define DLS_WORKER_OPTIONS_INIT DLS_SIZED(struct dls_worker_options)
 
 /* Prepares a worker; it asks for work only after dls_worker_start. Errors: as dls_client_create. */
 int dls_worker_create(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_worker **worker_out,

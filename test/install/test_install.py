@@ -58,7 +58,7 @@ def compile_and_run(folder, compiler, suffix, flags, environment=None):
 def test_shared(prefix, tmp_path, compiler, suffix):
     flags = pkg_config(prefix, "--cflags", "--libs")
     needed = compile_and_run(tmp_path, compiler, suffix, flags, {"LD_LIBRARY_PATH": f"{prefix}/lib"})
-    assert "[libdlsched.so.0]" in needed
+    assert "[libdlsched.so.0.1]" in needed
 
 
 @pytest.mark.parametrize("compiler, suffix", [(["gcc", "-std=c11"], ".c"), (["g++", "-std=c++17"], ".cc")],

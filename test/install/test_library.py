@@ -15,7 +15,7 @@ def test_exports_exactly_the_list(root, build):
 
 
 def test_soname(build):
-    assert "Library soname: [libdlsched.so.0]" in output("readelf", "-d", build / "libdlsched.so")
+    assert "Library soname: [libdlsched.so.0.1]" in output("readelf", "-d", build / "libdlsched.so")
 
 
 def test_archive_defines_only_our_names(build):

@@ -10,7 +10,7 @@ from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int32, c_int64, c_size
 from ._tables import TENSOR_RANK
 from .errors import ErrorStruct, check
 
-SONAME = "libdlsched.so.0"
+SONAME = "libdlsched.so.0.1"
 
 RELEASE = CFUNCTYPE(None, c_void_p, c_void_p)
 RUN = CFUNCTYPE(c_int, c_void_p, c_void_p)
