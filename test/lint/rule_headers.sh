@@ -9,7 +9,7 @@ compiles() { # COMPILER LANGUAGE STANDARD
 		exit 77
 	}
 	for header in include/dlsched/*.h; do
-		echo "#include <${header#include/}>" |
+		printf '#include <%s>\nextern int a_program;\n' "${header#include/}" |
 			"$1" -x "$2" "-std=$3" -Wall -Wextra -pedantic -Werror -fsyntax-only -Iinclude - || failed=1
 	done
 }
