@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the tables of the public headers, error codes and element types, as Python for the bindings.
+"""Writes what the public headers hold for the bindings, as Python: error codes, element types, limits, the version.
 
 usage: make_python_tables.py >bindings/python/dlsched/_tables.py
 
@@ -26,7 +26,8 @@ def constant(text, name):
 
 
 def main():
-    error, tensor = (INCLUDE / "error.h").read_text(), (INCLUDE / "tensor.h").read_text()
+    error, tensor, version = ((INCLUDE / name).read_text() for name in ("error.h", "tensor.h", "version.h"))
+    major, minor, patch = (constant(version, f"DLS_VERSION_{part}") for part in ("MAJOR", "MINOR", "PATCH"))
     print(HEADER)
     print("# name, code, meaning, exit code of the programs, HTTP status, whether the same call may succeed later")
     print("ERRORS = (")
@@ -38,6 +39,8 @@ def main():
     print(")\n")
     print(f"ERROR_TEXT_BYTES = {constant(error, 'DLS_ERROR_TEXT_BYTES')}")
     print(f"TENSOR_RANK = {constant(tensor, 'DLS_TENSOR_RANK')}")
+    print(f'VERSION = "{major}.{minor}.{patch}"')
+    print(f'SONAME = "libdlsched.so.{major}.{minor}"')
 
 
 if __name__ == "__main__":

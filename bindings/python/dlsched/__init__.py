@@ -6,6 +6,7 @@
 """
 
 from . import errors
+from ._tables import VERSION as __version__
 from .client import Client
 from .errors import Error
 from .job import Job, Output, Progress, Result

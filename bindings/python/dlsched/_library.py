@@ -7,7 +7,7 @@ import ctypes
 import os
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
-from ._tables import TENSOR_RANK
+from ._tables import SONAME, TENSOR_RANK
 from .errors import ErrorStruct, check
 
 SONAME = "libdlsched.so.0.1"

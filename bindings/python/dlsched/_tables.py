@@ -41,3 +41,5 @@ DTYPES = (
 
 ERROR_TEXT_BYTES = 512
 TENSOR_RANK = 8
+VERSION = "0.1.0"
+SONAME = "libdlsched.so.0.1"
