@@ -27,6 +27,13 @@ void dlsi_measured_add(struct dlsi_measured *measured, uint64_t items, uint64_t 
 	measured->item_bytes = follow(measured->item_bytes, bytes / items + 1);
 }
 
+/* What the results of one task should not exceed: where they cannot travel inside a message, what one fetch is worth.
+ */
+static uint64_t page_bytes(uint64_t item_bytes)
+{
+	return item_bytes <= PAGE_BYTES ? PAGE_BYTES : DLSI_PAGE_BYTES;
+}
+
 uint64_t dlsi_division_items(uint64_t ready, uint64_t devices, uint32_t fixed, const struct dlsi_measured *measured)
 {
 	uint64_t items;
@@ -35,8 +42,8 @@ uint64_t dlsi_division_items(uint64_t ready, uint64_t devices, uint32_t fixed, c
 		return least(least(fixed, ready), DLSI_TASK_ITEMS);
 	items = ready / (SHARES_PER_DEVICE * (devices ? devices : 1));
 	items = least(items, measured->item_ns ? TASK_NS / measured->item_ns : UNMEASURED_ITEMS);
-	if (measured->item_bytes && measured->item_bytes <= PAGE_BYTES)
-		items = least(items, PAGE_BYTES / measured->item_bytes);
+	if (measured->item_bytes)
+		items = least(items, page_bytes(measured->item_bytes) / measured->item_bytes);
 	items = least(items, DLSI_TASK_ITEMS);
 	return items ? items : 1;
 }

@@ -229,11 +229,14 @@ static struct dlsi_range fresh(const struct job *job)
 	return (struct dlsi_range){first, first < end ? end : first};
 }
 
-/* Results that wait or are being made already fill what the client has room for. Something is always let through. */
+/* Results that wait or are being made already fill what the client has room for. Where there is any room one task is
+ * let through, however large its results are. */
 static bool window_full(const struct job *job)
 {
 	uint64_t out = job->running + job->returned, room = job->window_bytes;
 
+	if (!room)
+		return true;
 	return out && job->measured.item_bytes && out > room / job->measured.item_bytes;
 }
 

@@ -47,6 +47,10 @@ static void test_slow_items_and_large_results_make_small_tasks(void **state)
 	(void)state;
 	assert_int_equal(dlsi_division_items(100000, 1, 0, &slow), 1);
 	assert_in_range(dlsi_division_items(100000, 1, 0, &large), 2, 4);
+	large.item_bytes = 1000000;
+	assert_in_range(dlsi_division_items(100000, 1, 0, &large), 1, 4);
+	large.item_bytes = UINT64_MAX / 2;
+	assert_int_equal(dlsi_division_items(100000, 1, 0, &large), 1);
 }
 
 static void test_average_follows(void **state)
