@@ -1,0 +1,190 @@
+/* Every rewriting, alone and after those before it, keeps the outputs and does what it is for: random weights, the same
+ * graph run on the device before and after. */
+#include "device/device.h"
+#include "graph/load.h"
+#include "graph/op.h"
+#include "graph/rewrite.h"
+#include "test/unit/onnx.h"
+#include "test/unit/unit.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 3, PORTS = 2 };
+
+struct rewriting {
+	const char *name;
+	const char *model;
+	const char *nodes; /* the operators after it */
+};
+
+#define CONV "in x ? 6 9 8\nconst w 8 6 3 3\nnode Conv x w > c pads:I=1,1,1,1\n"
+#define NORM "positive s 8\nconst b 8\nconst m 8\npositive v 8\n"
+
+static const struct rewriting rewritings[] = {
+	{"constants",
+		"in x ? 6\nconst w 3 2 4\nints s 6 4\nnode Reshape w s > r\nnode Flatten r > f\nnode MatMul x f > "
+		"y\nout y",
+		"MatMul"},
+	{"same", "in x ? 6\nnode Identity x > a\nnode Relu a > b\nnode Dropout b > c\nnode Identity c > y\nout y",
+		"Relu"},
+	{"same", "in x ? 6\nnode Relu x > a\nnode Identity a > y\nnode Add a a > z\nout y\nout z", "Relu Add"},
+	{"same", "in x ? 6\nnode Relu x > y\nnode Identity y > z\nout y\nout z", "Relu Identity"},
+	{"same", "in x ? 6\nnode Identity x > y\nout y", "Identity"},
+	{"normal", CONV NORM "node BatchNormalization c s b m v > y epsilon:f=0.01\nout y", "Conv"},
+	{"normal",
+		"in x ? 6 9 8\nconst w 8 3 3 3\nconst k 8\nnode Conv x w k > c group:i=2\n" NORM
+		"node BatchNormalization c s b m v > y\nout y",
+		"Conv"},
+	{"normal", CONV NORM "node BatchNormalization c s b m v > y\nnode Relu c > z\nout y\nout z",
+		"Conv BatchNormalization Relu"}, /* what is taken twice stays */
+	{"normal", CONV NORM "node BatchNormalization c s b m v > y\nout y\nout c", "Conv BatchNormalization"},
+	{"products", "in x ? 6\nconst w 6 4\nnode MatMul x w > y\nout y", "Gemm"},
+	{"products", "in x ? 2 6\nconst w 6 4\nnode MatMul x w > y\nout y", "MatMul"},
+	{"bias", CONV "const b 8 1 1\nnode Add c b > y\nout y", "Conv"},
+	{"bias", CONV "const b 1 8 1 1\nnode Add b c > y\nout y", "Conv"},
+	{"bias", CONV "const b 8\nnode Add c b > y\nout y", "Conv Add"}, /* along the last axis */
+	{"bias", "in x ? 6\nconst w 6 4\nconst b 4\nnode MatMul x w > m\nnode Add m b > y\nout y", "Gemm"},
+	{"bias",
+		"in x ? 6\nconst w 6 4\nconst c 1 4\nconst b 4\nnode Gemm x w c > m alpha:f=0.5\nnode Add m b > y\nout "
+		"y",
+		"Gemm"},
+	{"bias", "in x ? 6\nconst w 6 4\nconst c 4\nconst b 4\nnode Gemm x w c > m beta:f=0.5\nnode Add m b > y\nout y",
+		"Gemm Add"},
+	{"flatten", "in x ? 6 3 2\nconst w 36 4\nnode Flatten x > f\nnode Gemm f w > y\nout y", "Gemm"},
+	{"flatten",
+		"in x ? 6 3 2\nconst w 4 36\nints s 0 -1\nnode Reshape x s > f\nnode Gemm f w > y transB:i=1\nout y",
+		"Gemm"},
+	{"flatten",
+		CONV "const w2 4 576\nnode Flatten c > f\nnode Gemm f w2 > y transB:i=1\nnode Relu f > z\nout y\nout z",
+		"Conv Flatten Gemm Relu"},
+	{"addend", CONV "const u 6 8 1 1\nnode Conv c u > d\nnode Add x d > y\nout y", "Conv Conv"},
+	{"addend", CONV "const u 8 6 1 1\nnode Conv x u > d\nnode Add c d > y\nout y", "Conv Conv"},
+	{"addend",
+		CONV "node Relu c > r\nconst u 8 8 1 1\nnode Conv r u > d\nnode Add d r > y\nnode Add y r > z\nout z",
+		"Conv Relu Conv Add"}, /* r is taken again, so the sum may not be written over it */
+	{"addend", "in x ? 6 9 8\nconst w 6 6 1 1\nnode Relu x > r\nnode Conv r w > c\nnode Add c r > y\nout y",
+		"Relu Conv"},
+	{"addend", CONV "node Add c c > y\nout y", "Conv Add"}, {"clamp", CONV "node Relu c > y\nout y", "Conv"},
+	{"clamp", CONV "floats l 0\nfloats h 0.5\nnode Clip c l h > y\nout y", "Conv"},
+	{"clamp", CONV "floats l 0.1\nfloats h 0.3\nnode Relu c > r\nnode Clip r l h > y\nout y", "Conv"},
+	{"clamp", CONV "node Relu c > y\nout y\nout c", "Conv Relu"},
+	{"clamp", "in x ? 6\nconst w 6 4\nnode MatMul x w > m\nnode Relu m > y\nout y", "Gemm"},
+	{"clamp", "in x ? 6\nnode Add x x > m\nnode Relu m > y\nout y", "Add"},
+	{"clamp",
+		CONV NORM "node BatchNormalization c s b m v > n\nconst u 8 8 3 3\nnode Conv n u > d pads:I=1,1,1,1\n"
+			  "node Add d n > a\nnode Relu a > y\nout y",
+		"Conv Conv"}, /* a residual block */
+};
+
+/* The outputs of one run, which the caller frees. Inputs are random from the seed. */
+static void run(
+	const struct dlsi_device *device, const struct dlsi_graph *graph, float *outputs[PORTS], size_t counts[PORTS])
+{
+	struct dlsi_rng rng = unit_rng(99);
+	struct dls_tensor in = DLS_TENSOR_INIT, out[PORTS] = {DLS_TENSOR_INIT, DLS_TENSOR_INIT};
+	size_t count = BATCH * dlsi_value_count(&graph->values[graph->inputs[0]]);
+	float *data = malloc(count * sizeof *data);
+	struct dls_error err = {0};
+	void *set, *program;
+
+	for (size_t i = 0; i < count; i++)
+		data[i] = unit_random_float(&rng);
+	in.data = data;
+	for (uint32_t i = 0; i < graph->output_count; i++) {
+		counts[i] = BATCH * dlsi_value_count(&graph->values[graph->outputs[i]]);
+		out[i].data = outputs[i] = malloc(counts[i] * sizeof *data);
+	}
+	if (device->ops->set_create(device->state, graph, &set, &err) ||
+		device->ops->program_create(set, BATCH, &program, &err) ||
+		device->ops->program_run(program, &in, out, &err))
+		fail_msg("%s", err.text);
+	device->ops->program_destroy(program);
+	device->ops->set_destroy(set);
+	free(data);
+}
+
+static void assert_equal(const float *a, const float *b, size_t count, const char *model)
+{
+	float largest = 0;
+
+	for (size_t i = 0; i < count; i++)
+		largest = fmaxf(largest, fabsf(b[i]));
+	assert_true(largest > 0);
+	for (size_t i = 0; i < count; i++)
+		if (!(fabsf(a[i] - b[i]) <= 1e-4F * largest))
+			fail_msg("element %zu: %g is not %g in %s", i, (double)a[i], (double)b[i], model);
+}
+
+static void assert_nodes(const struct dlsi_graph *graph, const struct rewriting *rewriting)
+{
+	char nodes[256] = "";
+
+	for (uint32_t i = 0; i < graph->node_count; i++) {
+		strncat(nodes, graph->nodes[i].op->name, 32);
+		strncat(nodes, i + 1 < graph->node_count ? " " : "", 2);
+	}
+	if (strcmp(nodes, rewriting->nodes) != 0)
+		fail_msg("%s leaves '%s', not '%s', of %s", rewriting->name, nodes, rewriting->nodes, rewriting->model);
+}
+
+static void test_each_keeps_the_outputs(void **state)
+{
+	struct dlsi_device *device;
+	struct dls_error err;
+
+	(void)state;
+	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, &device, &err), 0);
+	for (size_t i = 0; i < sizeof rewritings / sizeof *rewritings; i++) {
+		struct dlsi_rng rng = unit_rng(i);
+		float *before[PORTS], *after[PORTS];
+		size_t counts[PORTS];
+		struct dlsi_graph *graph;
+		struct dlsi_buffer file;
+		const struct dlsi_rewrite *rewrite = dlsi_rewrites;
+
+		unit_onnx(&file, &rng, rewritings[i].model);
+		if (dlsi_graph_load(unit_alloc(), file.data, file.length, &graph, &err))
+			fail_msg("%s", err.text);
+		assert_null(graph->unbatchable);
+		run(device, graph, before, counts);
+		do {
+			assert_non_null(rewrite->name);
+			assert_int_equal(dlsi_graph_rewrite_by(graph, rewrite, &err), 0);
+			run(device, graph, after, counts);
+			for (uint32_t k = 0; k < graph->output_count; k++) {
+				assert_equal(after[k], before[k], counts[k], rewritings[i].model);
+				free(after[k]);
+			}
+		} while (strcmp(rewrite++->name, rewritings[i].name) != 0);
+		assert_nodes(graph, &rewritings[i]);
+		for (uint32_t k = 0; k < graph->output_count; k++)
+			free(before[k]);
+		dlsi_graph_destroy(graph);
+		dlsi_buffer_fini(&file);
+	}
+	dlsi_device_destroy(device);
+}
+
+static void test_memory_exhaustion_is_an_error(void **state)
+{
+	const char *residual = rewritings[sizeof rewritings / sizeof *rewritings - 1].model;
+	struct dlsi_rng rng = unit_rng(1);
+	struct dlsi_buffer file;
+	struct dls_error err;
+	int rc = DLS_ENOMEM;
+
+	(void)state;
+	unit_onnx(&file, &rng, residual);
+	for (unsigned n = 1; rc == DLS_ENOMEM; n++) {
+		struct dlsi_graph *graph = NULL;
+
+		rc = dlsi_graph_load(unit_alloc_failing_at(n), file.data, file.length, &graph, &err);
+		if (rc == 0)
+			rc = dlsi_graph_rewrite(graph, &err);
+		dlsi_graph_destroy(graph);
+	}
+	assert_int_equal(rc, 0);
+	dlsi_buffer_fini(&file);
+}
+
+UNIT_MAIN(test_each_keeps_the_outputs, test_memory_exhaustion_is_an_error)
