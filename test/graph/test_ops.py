@@ -1,0 +1,179 @@
+"""Every operator, in the forms that it has, against ONNX Runtime on random weights and inputs."""
+
+import zlib
+
+import numpy
+import onnx
+import onnx.parser
+import pytest
+
+from compare import assert_equal, reference
+
+# id: operator set, body, inputs, constants. `N` is the batch; a constant is a shape (random), or an array.
+X = {"x": ("N", 6, 11, 13)}
+F = {"x": ("N", 12)}
+
+
+def floats(*values):
+    return numpy.array(values, numpy.float32)
+
+
+def ints(*values):
+    return numpy.array(values, numpy.int64)
+
+
+def conv(attributes="", weights=(8, 6, 3, 3), x=X, opset=13, bias=False):
+    body = f"y = Conv<{attributes}>(x, w{', k' if bias else ''})".replace("<>", "")
+    return opset, body, x, {"w": weights} | ({"k": (weights[0],)} if bias else {})
+
+
+def pool(operator, attributes, x=X, opset=13):
+    return opset, f"y = {operator}<{attributes}>(x)", x, {}
+
+
+def gemm(attributes, x=F, **constants):
+    body = f"y = Gemm<{attributes}>(x, {', '.join(constants)})".replace("<>", "")
+    return 13, body, x, constants
+
+
+STATISTICS = {"s": (6,), "b": (6,), "m": (6,), "v": numpy.linspace(0.5, 2, 6, dtype=numpy.float32)}
+
+CASES = {
+    "conv": conv(),
+    "conv-bias": conv(bias=True),
+    "conv-pads": conv("pads=[1,2,0,1]", bias=True),
+    "conv-strides": conv("strides=[2,3], pads=[0,1,2,0]"),
+    "conv-dilations": conv("dilations=[2,1], pads=[2,1,2,1]"),
+    "conv-groups": conv("group=2, pads=[1,1,1,1]", weights=(8, 3, 3, 3), bias=True),
+    "conv-depthwise": conv("group=6, pads=[0,0,1,1], strides=[2,2]", weights=(6, 1, 3, 3), bias=True),
+    "conv-depthwise-multiplier": conv("group=6", weights=(12, 1, 5, 5)),
+    "conv-same-upper": conv("auto_pad=\"SAME_UPPER\", strides=[2,2]", weights=(8, 6, 4, 4)),
+    "conv-same-lower": conv("auto_pad=\"SAME_LOWER\", strides=[2,2]", weights=(8, 6, 4, 4)),
+    "conv-valid": conv("auto_pad=\"VALID\", kernel_shape=[3,3]", opset=7),
+    "conv-1x1": conv(weights=(16, 6, 1, 1), bias=True),
+    "conv-3-channels": conv("pads=[1,1,1,1], strides=[2,2]", weights=(32, 3, 3, 3), x={"x": ("N", 3, 20, 20)}),
+    "conv-1d": conv("pads=[1,1]", weights=(8, 6, 3), x={"x": ("N", 6, 17)}, bias=True),
+    "conv-3d": conv("pads=[1,0,1,1,0,1]", weights=(4, 6, 3, 2, 3), x={"x": ("N", 6, 5, 6, 7)}, opset=22),
+    "conv-of-input": (13, "y = Conv(x, w)", {"x": (2, 6, 9, 9), "w": (4, 6, 3, 3)}, {}),
+    "conv-clip": (11, "c = Conv<pads=[1,1,1,1]>(x, w) y = Clip(c, l, h)", X,
+                  {"w": (8, 6, 3, 3), "l": numpy.float32(0), "h": numpy.float32(0.7)}),
+    "conv-add-relu": (13, "c = Conv<pads=[1,1,1,1]>(x, w) a = Add(c, x) y = Relu(a)", X, {"w": (6, 6, 3, 3)}),
+    "conv-normal-relu": (15, "c = Conv(x, w) n = BatchNormalization<epsilon=0.001>(c, s, b, m, v) y = Relu(n)", X,
+                         {"w": (6, 6, 3, 3)} | STATISTICS),
+    "normal": (13, "y = BatchNormalization(x, s, b, m, v)", X, STATISTICS),
+    "normal-7": (7, "y = BatchNormalization<epsilon=0.1, momentum=0.5>(x, s, b, m, v)", X, STATISTICS),
+    "normal-2d": (14, "y = BatchNormalization<training_mode=0>(x, s, b, m, v)", {"x": ("N", 6)}, STATISTICS),
+    "normal-relu": (13, "r = Relu(x) n = BatchNormalization(r, s, b, m, v) y = Clip(n, l)", X,
+                    STATISTICS | {"l": numpy.float32(0.2)}),
+    "normal-of-input": (13, "y = BatchNormalization(x, s, b, m, m)", {"x": (2, 6, 3), "s": (6,), "b": (6,)},
+                        {"m": floats(1, 2, 3, 4, 5, 6)}),
+    "relu": (13, "y = Relu(x)", X, {}),
+    "clip-attributes": (7, "y = Clip<min=-0.3, max=0.4>(x)", X, {}),
+    "clip-max-only": (13, "y = Clip(x, , h)", F, {"h": numpy.float32(0.1)}),
+    "clip-crossed": (13, "y = Clip(x, l, h)", F, {"l": numpy.float32(0.5), "h": numpy.float32(0.1)}),
+    "clip-constant": (13, "h = Constant<value_float=0.25>() y = Clip(x, , h)", F, {}),
+    "add-same": (13, "r = Relu(x) y = Add(x, r)", X, {}),
+    "add-constant": (7, "y = Add(x, c)", X, {"c": (6, 1, 1)}),
+    "add-constant-last": (13, "y = Add(c, x)", X, {"c": (13,)}),
+    "add-scalar": (13, "y = Add(x, c)", X, {"c": numpy.float32(1.5)}),
+    "add-plane": (13, "y = Add(x, c)", X, {"c": (1, 1, 11, 13)}),
+    "add-mutual": (13, "y = Add(a, b)", {"a": (4, 1, 3), "b": (5, 1)}, {}),
+    "add-two-inputs": (13, "y = Add(a, b)", {"a": ("N", 6, 4), "b": ("N", 6, 4)}, {}),
+    "add-after-conv": (13, "c = Conv(x, w) d = Conv(x, u) y = Add(c, d)", X, {"w": (16, 6, 3, 3), "u": (16, 6, 3, 3)}),
+    "max-pool": pool("MaxPool", "kernel_shape=[2,2], strides=[2,2]"),
+    "max-pool-pads": pool("MaxPool", "kernel_shape=[3,3], strides=[2,2], pads=[1,0,1,2]", opset=8),
+    "max-pool-ceil": pool("MaxPool", "kernel_shape=[3,3], strides=[2,2], ceil_mode=1", x={"x": ("N", 16, 12, 14)}),
+    "max-pool-dilations": pool("MaxPool", "kernel_shape=[2,3], dilations=[2,1]"),
+    "max-pool-same": pool("MaxPool", "kernel_shape=[3,3], strides=[2,2], auto_pad=\"SAME_UPPER\""),
+    "max-pool-1d": pool("MaxPool", "kernel_shape=[3], strides=[2]", x={"x": ("N", 3, 21)}),
+    "max-pool-3d": pool("MaxPool", "kernel_shape=[2,2,2]", x={"x": ("N", 3, 5, 6, 7)}, opset=12),
+    "max-pool-after-conv": (13, "c = Conv(x, w) y = MaxPool<kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]>(c)", X,
+                            {"w": (20, 6, 3, 3)}),
+    "average-pool": pool("AveragePool", "kernel_shape=[3,2], strides=[2,1]"),
+    "average-pool-exclude": pool("AveragePool", "kernel_shape=[3,3], pads=[1,1,1,1]"),
+    "average-pool-include": pool("AveragePool", "kernel_shape=[3,3], pads=[1,2,1,0], count_include_pad=1", opset=7),
+    "average-pool-ceil": pool("AveragePool", "kernel_shape=[3,3], strides=[3,3], ceil_mode=1", opset=19),
+    "average-pool-same": pool("AveragePool", "kernel_shape=[3,3], auto_pad=\"SAME_LOWER\""),
+    "global-pool": (13, "y = GlobalAveragePool(x)", X, {}),
+    "global-pool-1d": (13, "y = GlobalAveragePool(x)", {"x": ("N", 20, 9)}, {}),
+    "global-pool-after-conv": (13, "c = Conv(x, w) g = GlobalAveragePool(c) f = Flatten(g) y = Gemm<transB=1>(f, u, k)",
+                               X, {"w": (20, 6, 3, 3), "u": (7, 20), "k": (7,)}),
+    "flatten": (13, "y = Flatten(x)", X, {}),
+    "flatten-0": (13, "y = Flatten<axis=0>(x)", {"x": (2, 3, 4)}, {}),
+    "flatten-2": (9, "y = Flatten<axis=2>(x)", {"x": (2, 3, 4)}, {}),
+    "flatten-last": (25, "y = Flatten<axis=-1>(x)", {"x": (2, 3, 4)}, {}),
+    "flatten-gemm": (13, "c = Conv(x, w) f = Flatten(c) y = Gemm(f, u)", X, {"w": (4, 6, 3, 3), "u": (396, 5)}),
+    "reshape": (13, "y = Reshape(x, s)", X, {"s": ints(0, -1, 13)}),
+    "reshape-copy": (13, "y = Reshape(x, s)", X, {"s": ints(0, 0, -1)}),
+    "reshape-fixed": (13, "y = Reshape(x, s)", {"x": (2, 3, 4)}, {"s": ints(4, 6)}),
+    "reshape-scalar": (14, "y = Reshape<allowzero=1>(x, s)", {"x": (1, 1)}, {"s": ints()}),
+    "reshape-constant": (8, "w = Reshape(c, s) y = MatMul(x, w)", F, {"c": (3, 4, 2), "s": ints(12, 2)}),
+    "gemm": gemm("", w=(12, 5)),
+    "gemm-bias": gemm("transB=1", w=(5, 12), k=(5,)),
+    "gemm-row-bias": gemm("", w=(12, 5), k=(1, 5)),
+    "gemm-scalar": gemm("", w=(12, 5), k=numpy.float32(2)),
+    "gemm-alpha-beta": gemm("alpha=0.5, beta=2.0, transB=1", w=(5, 12), k=(5,)),
+    "gemm-alpha": gemm("alpha=0.25", w=(12, 5)),
+    "gemm-beta-zero": gemm("beta=0.0", w=(12, 5), k=(5,)),
+    "gemm-matrix": gemm("beta=0.5", x={"x": (3, 12)}, w=(12, 5), k=(3, 5)),
+    "gemm-column": gemm("", x={"x": (3, 12)}, w=(12, 5), k=(3, 1)),
+    "gemm-trans-a": gemm("transA=1", x={"x": (12, 3)}, w=(12, 5), k=(5,)),
+    "gemm-of-inputs": (11, "y = Gemm<transA=1, transB=1, alpha=0.5, beta=3.0>(a, b, c)",
+                       {"a": (4, 3), "b": (5, 4), "c": (1, 5)}, {}),
+    "gemm-relu": (13, "g = Gemm(x, w, k) y = Relu(g)", F, {"w": (12, 5), "k": (5,)}),
+    "mat-mul": (13, "y = MatMul(x, w)", F, {"w": (12, 5)}),
+    "mat-mul-add-relu": (13, "m = MatMul(x, w) a = Add(m, k) y = Relu(a)", F, {"w": (12, 5), "k": (5,)}),
+    "mat-mul-stack": (13, "m = MatMul(x, w) y = Relu(m)", {"x": ("N", 3, 12)}, {"w": (12, 5)}),
+    "mat-mul-stacks": (13, "y = MatMul(a, b)", {"a": ("N", 3, 4, 5), "b": ("N", 3, 5, 2)}, {}),
+    "mat-mul-broadcast": (13, "y = MatMul(a, b)", {"a": (2, 1, 4, 5), "b": (3, 5, 2)}, {}),
+    "mat-mul-constant-stack": (13, "y = MatMul(x, w)", {"x": ("N", 3, 4, 5)}, {"w": (3, 5, 2)}),
+    "mat-mul-left": (13, "y = MatMul(w, x)", {"x": ("N", 4, 5)}, {"w": (3, 4)}),
+    "mat-mul-row": (13, "y = MatMul(a, b)", {"a": (4,), "b": (3, 4, 2)}, {}),
+    "mat-mul-column": (13, "y = MatMul(a, b)", {"a": (3, 2, 4), "b": (4,)}, {}),
+    "mat-mul-dot": (13, "y = MatMul(a, b)", {"a": (4,), "b": (4,)}, {}),
+    "softmax": (13, "y = Softmax(x)", F, {}),
+    "softmax-axis": (13, "y = Softmax<axis=1>(x)", X, {}),
+    "softmax-axis-2": (13, "y = Softmax<axis=-2>(x)", X, {}),
+    "softmax-rest": (11, "y = Softmax(x)", X, {}),
+    "softmax-rest-2": (11, "y = Softmax<axis=2>(x)", X, {}),
+    "softmax-first": (13, "y = Softmax<axis=0>(x)", {"x": (3, 4)}, {}),
+    "softmax-after-conv": (13, "c = Conv(x, w) y = Softmax<axis=1>(c)", X, {"w": (20, 6, 3, 3)}),
+    "identity": (13, "y = Identity(x)", X, {}),
+    "dropout": (7, "d = Dropout<ratio=0.5>(x) y = Relu(d)", X, {}),
+    "dropout-13": (13, "d = Dropout(x, r, t) y = Relu(d)", X, {"r": numpy.float32(0.5), "t": numpy.bool_(False)}),
+    "two-outputs": (13, "y = Relu(x) z = Add(y, x)", X, {}),
+}
+
+
+def declare(shapes):
+    return ", ".join(f"float[{', '.join(map(str, shape))}] {name}" for name, shape in shapes.items())
+
+
+def made(opset, body, inputs, constants, rng):
+    """The model's bytes."""
+    outputs = "float y, float z" if "z =" in body else "float y"
+    text = f"""<ir_version: {3 if opset < 9 else 8}, opset_import: ["": {opset}]>
+        g ({declare(inputs)}) => ({outputs}) {{ {body} }}"""
+    model = onnx.parser.parse_model(text)
+    for name, value in constants.items():
+        if isinstance(value, tuple):
+            value = rng.standard_normal(value, numpy.float32) / numpy.float32(numpy.sqrt(max(1, numpy.prod(value[1:]))))
+        tensor = onnx.numpy_helper.from_array(numpy.asarray(value), name)
+        model.graph.initializer.append(tensor)
+        if opset < 9:  # old files list constants as inputs too
+            model.graph.input.append(onnx.helper.make_tensor_value_info(name, tensor.data_type, tensor.dims))
+    return model.SerializeToString()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_operator(name, engine):
+    opset, body, inputs, constants = CASES[name]
+    rng = numpy.random.default_rng(zlib.crc32(name.encode()))
+    model = made(opset, body, inputs, constants, rng)
+    batched = any("N" in shape for shape in inputs.values())
+    for batch in (1, 2, 5) if batched else (1,):
+        arrays = {port: rng.standard_normal([batch if side == "N" else side for side in shape], numpy.float32)
+                  for port, shape in inputs.items()}
+        theirs = reference(model, arrays)
+        ours = engine(model, list(arrays.values()), batch, [array.shape for array in theirs])
+        assert_equal(ours, theirs)
