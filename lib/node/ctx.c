@@ -22,11 +22,13 @@ static void end(struct dls_ctx *ctx)
 {
 	struct dlsi_alloc alloc = ctx->alloc;
 
+	dlsi_executor_destroy(ctx->executor);
 	dlsi_loop_destroy(ctx->loop);
 	if (ctx->zmq)
 		while (zmq_ctx_term(ctx->zmq) < 0 && errno == EINTR)
 			;
 	pthread_mutex_destroy(&ctx->planes_mutex);
+	pthread_mutex_destroy(&ctx->executor_mutex);
 	pthread_mutex_destroy(&ctx->log_mutex);
 	dlsi_free(&alloc, ctx);
 }
@@ -48,6 +50,7 @@ int dlsi_ctx_create(const struct dls_ctx_options *options, struct dls_ctx **ctx_
 	ctx->log_arg = options->log_arg;
 	ctx->log_level = options->log_level ? options->log_level : DLS_LOG_WARNING;
 	pthread_mutex_init(&ctx->log_mutex, NULL);
+	pthread_mutex_init(&ctx->executor_mutex, NULL);
 	pthread_mutex_init(&ctx->planes_mutex, NULL);
 	dlsi_list_init(&ctx->planes);
 	rc = start(ctx, err);
@@ -90,6 +93,19 @@ void dlsi_ctx_ref(struct dls_ctx *ctx)
 void dlsi_ctx_unref(struct dls_ctx *ctx)
 {
 	atomic_fetch_sub(&ctx->handles, 1);
+}
+
+int dlsi_ctx_executor(struct dls_ctx *ctx, struct dlsi_executor **executor_out, struct dls_error *err)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&ctx->executor_mutex);
+	if (!ctx->executor)
+		rc = dlsi_executor_create(&ctx->alloc, "dls-executor", &ctx->executor, err);
+	if (rc == 0)
+		*executor_out = ctx->executor;
+	pthread_mutex_unlock(&ctx->executor_mutex);
+	return rc;
 }
 
 void dlsi_ctx_log(struct dls_ctx *ctx, enum dls_log_level level, const char *format, ...)

@@ -6,6 +6,7 @@
 #define DLSI_CTX_H
 
 #include "net/endpoint.h"
+#include "node/executor.h"
 #include "node/loop.h"
 #include <dlsched/ctx.h>
 #include <pthread.h>
@@ -23,6 +24,9 @@ struct dls_ctx {
 	pthread_mutex_t planes_mutex;
 	struct dlsi_list planes; /* node/plane.c */
 
+	pthread_mutex_t executor_mutex;
+	struct dlsi_executor *executor; /* NULL: nobody has asked for it */
+
 	pthread_mutex_t log_mutex; /* one line at a time */
 	void (*log)(void *log_arg, enum dls_log_level level, const char *line);
 	void *log_arg;
@@ -39,6 +43,10 @@ int dlsi_ctx_check(const struct dls_ctx *ctx, struct dls_error *err);
 /* A handle was made or is gone. */
 void dlsi_ctx_ref(struct dls_ctx *ctx);
 void dlsi_ctx_unref(struct dls_ctx *ctx);
+
+/* The executor on which the program's threads have models run; one, whatever their number. It is the context's.
+ * Errors: as dlsi_executor_create. */
+int dlsi_ctx_executor(struct dls_ctx *ctx, struct dlsi_executor **executor_out, struct dls_error *err);
 
 /* A line for the operator; longer than 1,000 bytes it is cut. Costs nothing above the level that is asked for. */
 void dlsi_ctx_log(struct dls_ctx *ctx, enum dls_log_level level, const char *format, ...)

@@ -1,7 +1,7 @@
 #include "node/task.h"
 
 #include "base/export.h"
-#include "base/shape.h"
+#include "base/tensor.h"
 #include "base/utf8.h"
 #include <inttypes.h>
 #include <string.h>
@@ -118,28 +118,24 @@ DLS_EXPORT int dls_task_fail(struct dls_task *task, uint32_t item, int code, con
 }
 
 /* The error row of an item that was given nothing. */
-static void add_missing(const struct dls_task *task, uint32_t item, int handled, struct dlsi_page_writer *page)
+static void add_missing(
+	const struct dls_task *task, uint32_t item, const struct dls_error *missing, struct dlsi_page_writer *page)
 {
-	struct dls_error why = {0};
+	struct dls_error why = *missing;
 	struct dlsi_field field;
 
-	if (dlsi_task_inputs_of(&task->inputs, item, &why)) {
-		if (handled)
-			dlsi_fail(&why, handled, "the handler failed: %s", dls_error_meaning(handled));
-		else
-			dlsi_fail(&why, DLS_EHANDLER, "the handler gave this item neither a result nor an error");
-	}
+	if (item < task->inputs.row_count)
+		dlsi_task_inputs_of(&task->inputs, item, &why);
 	field = dlsi_field_error(why.code, why.text);
 	dlsi_page_add_row(page, &field, 1);
 }
 
-int dlsi_task_finish(struct dls_task *task, int handled, struct dlsi_buffer *page, uint32_t *failed_out)
+int dlsi_task_finish(
+	struct dls_task *task, const struct dls_error *missing, struct dlsi_buffer *page, uint32_t *failed_out)
 {
 	struct dlsi_page_writer writer;
 	uint32_t failed = 0;
 
-	if (handled > 0)
-		handled = DLS_EHANDLER;
 	dlsi_page_begin(&writer, page);
 	for (uint32_t i = 0; i < task->count; i++) {
 		const struct dlsi_task_output *output = &task->outputs[i];
@@ -147,7 +143,7 @@ int dlsi_task_finish(struct dls_task *task, int handled, struct dlsi_buffer *pag
 		if (output->fields)
 			dlsi_page_add_row(&writer, output->fields, output->count);
 		else
-			add_missing(task, i, handled, &writer);
+			add_missing(task, i, missing, &writer);
 		failed += !output->fields || output->fields->form == DLSI_FORM_ERROR;
 	}
 	dlsi_page_end(&writer);
@@ -197,21 +193,17 @@ DLS_EXPORT int dls_task_item(struct dls_task *task, uint32_t item, const struct 
 
 static int describe(const struct dls_tensor *tensor, struct dlsi_field *field_out, struct dls_error *err)
 {
-	size_t bytes;
+	int rc = dlsi_tensor_check(tensor, "the result", err);
 
-	if (tensor->rank > DLS_TENSOR_RANK || dls_tensor_bytes(tensor->dtype, tensor->rank, tensor->dims, &bytes))
-		return dlsi_fail(err, DLS_EINVAL, "a result of a type or shape that does not exist");
-	if (bytes != tensor->bytes || (bytes && !tensor->data))
-		return dlsi_fail(err, DLS_EINVAL, "a result %s has %zu bytes; it needs %zu",
-			dlsi_shape_text(tensor->dtype, tensor->rank, tensor->dims).text,
-			tensor->data ? tensor->bytes : 0, bytes);
-	if (bytes > UINT32_MAX)
-		return dlsi_fail(
-			err, DLS_ELIMIT, "a result of %zu bytes; a tensor may have %" PRIu32, bytes, UINT32_MAX);
+	if (rc)
+		return rc;
+	if (tensor->bytes > UINT32_MAX)
+		return dlsi_fail(err, DLS_ELIMIT, "the result has a tensor of %zu bytes; it may have %" PRIu32,
+			tensor->bytes, UINT32_MAX);
 	*field_out = (struct dlsi_field){.media = DLSI_MEDIA_TENSOR,
 		.dtype = (uint8_t)tensor->dtype,
 		.rank = (uint8_t)tensor->rank,
-		.bytes = {tensor->data, (uint32_t)bytes}};
+		.bytes = {tensor->data, (uint32_t)tensor->bytes}};
 	memcpy(field_out->dims, tensor->dims, tensor->rank * sizeof *tensor->dims);
 	return 0;
 }

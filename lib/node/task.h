@@ -18,7 +18,7 @@ struct dls_task {
 	uint64_t first; /* item of the job */
 	uint32_t count;
 	const char *params;             /* borrowed, JSON */
-	struct dlsi_task_inputs inputs; /* a row per item, added by the maker */
+	struct dlsi_task_inputs inputs; /* a row per item, added by the maker; none if there are none to be had */
 	struct dlsi_task_output *outputs;
 	uint64_t output_bytes;
 	atomic_bool cancelled;
@@ -34,8 +34,9 @@ void dlsi_task_fini(struct dls_task *task);
 int dlsi_task_give(
 	struct dls_task *task, uint32_t item, const struct dlsi_field *fields, unsigned count, struct dls_error *err);
 
-/* Writes the task's result page. Items that have neither result nor error fail with what `handled`, the handler's
- * return, says, or because their inputs could not be had. *failed_out counts the error rows. Errors: DLS_ENOMEM. */
-int dlsi_task_finish(struct dls_task *task, int handled, struct dlsi_buffer *page, uint32_t *failed_out);
+/* Writes the task's result page. Items that were given nothing fail because their inputs could not be had, or else with
+ * `missing`. *failed_out counts the error rows. Errors: DLS_ENOMEM. */
+int dlsi_task_finish(
+	struct dls_task *task, const struct dls_error *missing, struct dlsi_buffer *page, uint32_t *failed_out);
 
 #endif

@@ -31,7 +31,7 @@ int dlsi_task_inputs_init(struct dlsi_task_inputs *inputs, const struct dlsi_all
 void dlsi_task_inputs_fini(struct dlsi_task_inputs *inputs)
 {
 	for (uint32_t i = 0; i < inputs->read_count; i++) {
-		dlsi_free(inputs->alloc, inputs->reads[i].data);
+		dlsi_frame_unref(inputs->reads[i].frame);
 		dlsi_free(inputs->alloc, inputs->reads[i].sentence);
 	}
 	for (size_t i = 0; i < inputs->count; i++)
@@ -180,9 +180,9 @@ int dlsi_task_inputs_add_failed(struct dlsi_task_inputs *inputs, uint32_t rows, 
 	return 0;
 }
 
-void dlsi_task_inputs_fill(struct dlsi_task_inputs *inputs, uint32_t read, uint8_t *data_take)
+void dlsi_task_inputs_fill(struct dlsi_task_inputs *inputs, uint32_t read, struct dlsi_frame *frame_take)
 {
-	inputs->reads[read].data = data_take;
+	inputs->reads[read].frame = frame_take;
 }
 
 void dlsi_task_inputs_fail(struct dlsi_task_inputs *inputs, uint32_t read, const struct dls_error *why)
@@ -222,7 +222,7 @@ struct dlsi_task_input dlsi_task_inputs_at(struct dlsi_task_inputs *inputs, uint
 	struct dls_tensor *tensor = &inputs->tensors[at];
 
 	if (!tensor->data && source->read != NO_READ)
-		tensor->data = inputs->reads[source->read].data + source->offset;
+		tensor->data = dlsi_frame_data(inputs->reads[source->read].frame) + source->offset;
 	return (struct dlsi_task_input){tensor, source->is_file};
 }
 

@@ -6,6 +6,7 @@
 #ifndef DLSI_TASK_INPUT_H
 #define DLSI_TASK_INPUT_H
 
+#include "net/frame.h"
 #include "proto/page.h"
 
 #define DLSI_TASK_READ_BYTES (16ULL * 1024 * 1024) /* neighbours are joined up to this */
@@ -15,8 +16,8 @@ struct dlsi_task_read {
 	struct dlsi_blob blob;
 	uint64_t offset;
 	uint64_t length;
-	uint8_t *data; /* `length` bytes once filled; freed with the inputs */
-	int code;      /* DLS_E* if it cannot be had */
+	struct dlsi_frame *frame; /* `length` bytes once filled; dropped with the inputs */
+	int code;                 /* DLS_E* if it cannot be had */
 	char *sentence;
 };
 
@@ -49,8 +50,8 @@ int dlsi_task_inputs_add(
 /* Adds `rows` items whose inputs cannot be had. Errors: DLS_ENOMEM. */
 int dlsi_task_inputs_add_failed(struct dlsi_task_inputs *inputs, uint32_t rows, const struct dls_error *why);
 
-/* Ends a read: with its bytes, which become the inputs', or with the reason why there are none. */
-void dlsi_task_inputs_fill(struct dlsi_task_inputs *inputs, uint32_t read, uint8_t *data_take);
+/* Ends a read: with its bytes, a reference that becomes the inputs', or with the reason why there are none. */
+void dlsi_task_inputs_fill(struct dlsi_task_inputs *inputs, uint32_t read, struct dlsi_frame *frame_take);
 void dlsi_task_inputs_fail(struct dlsi_task_inputs *inputs, uint32_t read, const struct dls_error *why);
 
 /* One input as it lies in memory, perhaps not aligned. */

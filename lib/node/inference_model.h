@@ -1,0 +1,45 @@
+/* A model that is ready to run: on a device, with its plan and the memory of its batches. One thread at a time. */
+#ifndef DLSI_INFERENCE_MODEL_H
+#define DLSI_INFERENCE_MODEL_H
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/list.h"
+#include "graph/arena.h"
+#include "node/inference.h"
+#include "node/model_plan.h"
+
+struct dlsi_inference_model {
+	struct dlsi_list node;
+	struct dlsi_hash id;
+	struct dlsi_file_map onnx;
+	struct dlsi_description description;
+	struct dlsi_model *model;
+	struct dlsi_model_plan plan;
+	struct dls_tensor *inputs; /* of one run, with room for `capacity` items */
+	struct dls_tensor *outputs;
+	uint32_t capacity;
+	float *best; /* room for the highest values and indices of all outputs of an item */
+	struct dlsi_arena buffers;
+	const struct dlsi_alloc *alloc;
+};
+
+/* Errors: those of dlsi_file_map, dlsi_description_parse, dlsi_model_load and dlsi_model_plan_init. */
+int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_device *device,
+	const struct dlsi_model_files *files, struct dlsi_inference_model **model_out, struct dls_error *err);
+void dlsi_inference_model_destroy(struct dlsi_inference_model *model);
+
+/* Items that one run may take. */
+uint32_t dlsi_inference_model_batch(const struct dlsi_inference_model *model);
+
+/* Makes room for `items` (at most dlsi_inference_model_batch). Errors: DLS_ENOMEM. */
+int dlsi_inference_model_reserve(struct dlsi_inference_model *model, uint32_t items, struct dls_error *err);
+
+/* The place of an input of the item in the next run, and of an output in the last one. */
+void *dlsi_inference_model_input(struct dlsi_inference_model *model, size_t input, uint32_t item);
+void *dlsi_inference_model_output(struct dlsi_inference_model *model, size_t output, uint32_t item);
+
+/* Runs the first `items` places. Errors: as dlsi_model_run. */
+int dlsi_inference_model_run(struct dlsi_inference_model *model, uint32_t items, struct dls_error *err);
+
+#endif

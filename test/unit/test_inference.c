@@ -1,0 +1,280 @@
+/* A task of a model: every item gets what the model gives it alone, whatever stands beside it in its batch, and a bad
+ * item only its own error. */
+#include "base/limits.h"
+#include "node/inference.h"
+#include "node/inference_output.h"
+#include "node/model_folder.h"
+#include "test/unit/unit.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ITEMS = 40, SIDE = 28, PIXELS = SIDE * SIDE, CLASSES = 10, TOP = 3 };
+
+#define ONNX "examples/fashion/model.onnx"
+
+static uint8_t pictures[ITEMS][PIXELS];
+
+static void draw_pictures(void)
+{
+	struct dlsi_rng rng = unit_rng(7);
+
+	for (int i = 0; i < ITEMS; i++)
+		for (int j = 0; j < PIXELS; j++)
+			pictures[i][j] = (uint8_t)dlsi_rng_below(&rng, 256);
+}
+
+/* What the model itself says of one picture. */
+static void score(struct dlsi_model *model, const uint8_t *picture, float scores[CLASSES])
+{
+	float values[PIXELS];
+	struct dls_tensor input = DLS_TENSOR_INIT, output = DLS_TENSOR_INIT;
+
+	for (int i = 0; i < PIXELS; i++)
+		values[i] = (float)(picture[i] / 255.0);
+	input.dtype = DLS_FLOAT32;
+	input.rank = 4;
+	input.dims[0] = input.dims[1] = 1;
+	input.dims[2] = input.dims[3] = SIDE;
+	input.data = values;
+	input.bytes = sizeof values;
+	output.data = scores;
+	output.bytes = CLASSES * sizeof *scores;
+	assert_int_equal(dlsi_model_run(model, 1, &input, &output, NULL), 0);
+}
+
+static void score_all(float scores[ITEMS][CLASSES])
+{
+	struct dlsi_file_map onnx;
+	struct dlsi_device *device;
+	struct dlsi_model *model;
+
+	assert_int_equal(dlsi_file_map(ONNX, 1 << 24, &onnx, NULL), 0);
+	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, &device, NULL), 0);
+	assert_int_equal(dlsi_model_load(unit_alloc(), device, "it", onnx.data, onnx.length, &model, NULL), 0);
+	for (int i = 0; i < ITEMS; i++)
+		score(model, pictures[i], scores[i]);
+	dlsi_model_destroy(model);
+	dlsi_device_destroy(device);
+	dlsi_file_unmap(&onnx);
+}
+
+/* Items 5, 6 and 7 are no pictures of the right kind, and item 8 could not be fetched. */
+static bool is_bad(int item)
+{
+	return item >= 5 && item <= 8;
+}
+
+static void begin_task(struct dls_task *task)
+{
+	const struct dls_error lost = {.code = DLS_ELOST, .text = "it went away"};
+	struct dlsi_id job = {{1}};
+
+	assert_int_equal(dlsi_task_init(task, unit_alloc(), &job, 1, 0, ITEMS, "{}"), 0);
+	for (int i = 0; i < ITEMS; i++) {
+		struct dlsi_field fields[2] = {{.media = DLSI_MEDIA_TENSOR,
+			.dtype = DLS_UINT8,
+			.rank = 2,
+			.dims = {SIDE, SIDE},
+			.bytes = {pictures[i], PIXELS}}};
+		unsigned count = i == 6 ? 2 : 1;
+
+		fields[1] = fields[0];
+		if (i == 5) {
+			fields[0].dtype = DLS_INT8;
+		} else if (i == 7) {
+			fields[0].media = DLSI_MEDIA_FILE;
+			fields[0].dtype = fields[0].rank = 0;
+		}
+		if (i == 8)
+			assert_int_equal(dlsi_task_inputs_add_failed(&task->inputs, 1, &lost), 0);
+		else
+			assert_int_equal(dlsi_task_inputs_add(&task->inputs, fields, count, NULL), 0);
+	}
+}
+
+static char *write_description(const char *text)
+{
+	char *path = dlsi_file_join(unit_alloc(), unit_folder(), "model.json");
+
+	assert_int_equal(dlsi_file_write(unit_alloc(), path, text, strlen(text), NULL), 0);
+	return path;
+}
+
+/* Runs the task by a description and leaves its page. */
+static uint32_t run(const char *description, struct dlsi_buffer *page)
+{
+	const struct dls_error missing = {.code = DLS_EHANDLER, .text = "nothing was given"};
+	struct dlsi_inference *inference;
+	struct dlsi_model_files files = {.onnx = ONNX};
+	char *json = description ? write_description(description) : NULL;
+	struct dls_task task;
+	uint32_t failed;
+
+	files.json = json;
+	begin_task(&task);
+	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, &inference, NULL), 0);
+	dlsi_inference_run(inference, &files, &task);
+	dlsi_inference_destroy(inference);
+	dlsi_buffer_init(page, unit_alloc());
+	assert_int_equal(dlsi_task_finish(&task, &missing, page, &failed), 0);
+	dlsi_task_fini(&task);
+	dlsi_free(unit_alloc(), json);
+	return failed;
+}
+
+static struct dlsi_field read_row(const struct dlsi_buffer *page, uint32_t row)
+{
+	struct dlsi_field fields[DLSI_ROW_FIELDS];
+	struct dlsi_page open;
+	unsigned count;
+
+	assert_int_equal(dlsi_page_open(page->data, page->length, ITEMS, &open, NULL), 0);
+	assert_int_equal(dlsi_page_row(&open, row, fields, &count, NULL), 0);
+	assert_int_equal(count, 1);
+	return fields[0];
+}
+
+static void assert_error(const struct dlsi_buffer *page, uint32_t row, int code, const char *part)
+{
+	struct dlsi_field field = read_row(page, row);
+	char sentence[DLSI_SENTENCE_BYTES + 1];
+
+	assert_int_equal(field.form, DLSI_FORM_ERROR);
+	snprintf(sentence, sizeof sentence, "%.*s", (int)field.sentence.length, field.sentence.data);
+	if (field.code != code || !strstr(sentence, part))
+		fail_msg("row %u: %d \"%s\"", row, field.code, sentence);
+}
+
+static void test_the_best_classes_of_each_good_item(void **state)
+{
+	static float scores[ITEMS][CLASSES];
+	struct dlsi_buffer page;
+
+	(void)state;
+	draw_pictures();
+	score_all(scores);
+	assert_int_equal(run("{\"inputs\": {\"input\": {\"kind\": \"image\", \"resize\": {\"exact\": [28, 28]}, "
+			     "\"colour\": \"grey\", \"std\": [255]}},"
+			     "\"outputs\": {\"output\": {\"kind\": \"classes\", \"top\": 3}}, \"max_batch\": 7}",
+				 &page),
+		4);
+	for (int i = 0; i < ITEMS; i++) {
+		float best[TOP], values[2 * TOP];
+		uint32_t indices[TOP];
+		struct dlsi_field field = read_row(&page, (uint32_t)i);
+
+		if (is_bad(i))
+			continue;
+		assert_int_equal(field.media, DLSI_MEDIA_TOP);
+		assert_int_equal(field.dims[0], TOP);
+		dlsi_output_top(scores[i], CLASSES, TOP, best, indices);
+		memcpy(values, field.bytes.data, sizeof values);
+		assert_memory_equal(values + TOP, indices, sizeof indices);
+		for (int j = 0; j < TOP; j++)
+			assert_true(fabsf(values[j] - best[j]) < 1e-4f);
+	}
+	assert_error(&page, 5, DLS_EINVAL, "int8 [28, 28]");
+	assert_error(&page, 6, DLS_EINVAL, "the model has 1 inputs, and this item brings 2");
+	assert_error(&page, 7, DLS_EFORMAT, "");
+	assert_error(&page, 8, DLS_ELOST, "it went away");
+	dlsi_buffer_fini(&page);
+}
+
+static void test_whole_outputs_with_softmax(void **state)
+{
+	static float scores[ITEMS][CLASSES];
+	struct dlsi_buffer page;
+
+	(void)state;
+	draw_pictures();
+	score_all(scores);
+	assert_int_equal(run("{\"inputs\": {\"input\": {\"kind\": \"image\", \"resize\": {\"exact\": [28, 28]}, "
+			     "\"colour\": \"grey\", \"std\": [255]}},"
+			     "\"outputs\": {\"output\": {\"kind\": \"classes\", \"softmax\": true}}}",
+				 &page),
+		4);
+	for (int i = 0; i < ITEMS; i++) {
+		struct dlsi_field field = read_row(&page, (uint32_t)i);
+		float values[CLASSES];
+
+		if (is_bad(i))
+			continue;
+		assert_int_equal(field.media, DLSI_MEDIA_TENSOR);
+		assert_int_equal(field.rank, 1);
+		assert_int_equal(field.dims[0], CLASSES);
+		dlsi_output_softmax(scores[i], CLASSES);
+		memcpy(values, field.bytes.data, sizeof values);
+		for (int j = 0; j < CLASSES; j++)
+			assert_true(fabsf(values[j] - scores[i][j]) < 1e-5f);
+	}
+	dlsi_buffer_fini(&page);
+}
+
+static void test_a_model_without_description_wants_its_own_tensors(void **state)
+{
+	struct dlsi_buffer page;
+
+	(void)state;
+	draw_pictures();
+	assert_int_equal(run(NULL, &page), ITEMS);
+	assert_error(&page, 0, DLS_EINVAL, "float32 [1, 1, 28, 28], and this item is uint8 [28, 28]");
+	dlsi_buffer_fini(&page);
+}
+
+static void test_a_model_that_cannot_be_loaded_fails_all(void **state)
+{
+	struct dlsi_buffer page;
+
+	(void)state;
+	draw_pictures();
+	assert_int_equal(run("{\"outputs\": {\"output\": {\"kind\": \"classes\", \"top\": 11}}}", &page), ITEMS);
+	assert_error(&page, 0, DLS_EINVAL, "asks for the best 11");
+	assert_error(&page, ITEMS - 1, DLS_EINVAL, "asks for the best 11");
+	dlsi_buffer_fini(&page);
+}
+
+static void test_keeps_only_so_many_models(void **state)
+{
+	struct dlsi_inference *inference;
+
+	(void)state;
+	draw_pictures();
+	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, &inference, NULL), 0);
+	for (uint8_t i = 0; i < DLSI_MODELS_LOADED + 3; i++) {
+		struct dlsi_model_files files = {.id.bytes = {i % (DLSI_MODELS_LOADED + 2)}, .onnx = ONNX};
+		struct dls_task task;
+
+		begin_task(&task);
+		dlsi_inference_run(inference, &files, &task);
+		dlsi_task_fini(&task);
+	}
+	dlsi_inference_destroy(inference);
+}
+
+static void test_a_cancelled_task_is_not_run(void **state)
+{
+	const struct dls_error missing = {.code = DLS_ECANCELLED, .text = "not run"};
+	struct dlsi_model_files files = {.onnx = ONNX};
+	struct dlsi_inference *inference;
+	struct dlsi_buffer page;
+	struct dls_task task;
+	uint32_t failed;
+
+	(void)state;
+	draw_pictures();
+	begin_task(&task);
+	atomic_store(&task.cancelled, true);
+	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, &inference, NULL), 0);
+	dlsi_inference_run(inference, &files, &task);
+	dlsi_buffer_init(&page, unit_alloc());
+	assert_int_equal(dlsi_task_finish(&task, &missing, &page, &failed), 0);
+	assert_error(&page, 0, DLS_ECANCELLED, "not run");
+	dlsi_buffer_fini(&page);
+	dlsi_task_fini(&task);
+	dlsi_inference_destroy(inference);
+}
+
+UNIT_MAIN(test_the_best_classes_of_each_good_item, test_whole_outputs_with_softmax,
+	test_a_model_without_description_wants_its_own_tensors, test_a_model_that_cannot_be_loaded_fails_all,
+	test_keeps_only_so_many_models, test_a_cancelled_task_is_not_run)

@@ -1,0 +1,176 @@
+/* Models that a program opens and runs by itself, from any number of threads. */
+#include "test/unit/unit.h"
+#include <dlsched/client.h>
+#include <dlsched/model.h>
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BATCH = 5, PIXELS = 28 * 28, CLASSES = 10, CALLERS = 4, RUNS = 8 };
+
+static float pictures[BATCH][PIXELS];
+
+static struct dls_ctx *open_model(struct dls_model **model)
+{
+	struct dlsi_rng rng = unit_rng(3);
+	struct dls_ctx *ctx;
+
+	for (int i = 0; i < BATCH; i++)
+		for (int j = 0; j < PIXELS; j++)
+			pictures[i][j] = (float)dlsi_rng_below(&rng, 256) / 255;
+	assert_int_equal(dls_ctx_create(NULL, &ctx, NULL), 0);
+	assert_int_equal(dls_model_open(ctx, "examples/fashion", model, NULL), 0);
+	return ctx;
+}
+
+static struct dls_tensor batch_of(int64_t items)
+{
+	struct dls_tensor tensor = DLS_TENSOR_INIT;
+
+	tensor.dtype = DLS_FLOAT32;
+	tensor.rank = 4;
+	tensor.dims[0] = items;
+	tensor.dims[1] = 1;
+	tensor.dims[2] = tensor.dims[3] = 28;
+	tensor.data = pictures;
+	tensor.bytes = (size_t)items * sizeof *pictures;
+	return tensor;
+}
+
+static void test_names_classes(void **state)
+{
+	struct dls_model *model;
+	struct dls_ctx *ctx = open_model(&model);
+
+	(void)state;
+	assert_string_equal(dls_model_label(model, 8), "Bag");
+	assert_null(dls_model_label(model, 10));
+	assert_null(dls_model_label(NULL, 0));
+	dls_model_destroy(model);
+	dls_ctx_destroy(ctx);
+}
+
+static void test_a_batch_is_its_items(void **state)
+{
+	struct dls_model *model;
+	struct dls_ctx *ctx = open_model(&model);
+	struct dls_tensor input = batch_of(BATCH), *all, *one;
+	uint32_t count;
+
+	(void)state;
+	assert_int_equal(dls_model_run(model, &input, 1, &all, &count, NULL), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(all->rank, 2);
+	assert_int_equal(all->dims[0], BATCH);
+	assert_int_equal(all->dims[1], CLASSES);
+	assert_int_equal(all->bytes, BATCH * CLASSES * sizeof(float));
+	for (int i = 0; i < BATCH; i++) {
+		input = batch_of(1);
+		input.data = pictures[i];
+		assert_int_equal(dls_model_run(model, &input, 1, &one, &count, NULL), 0);
+		for (int j = 0; j < CLASSES; j++)
+			assert_true(fabsf(((const float *)all->data)[i * CLASSES + j] - ((const float *)one->data)[j]) <
+				    1e-5f);
+		dls_free(ctx, one);
+	}
+	dls_free(ctx, all);
+	dls_model_destroy(model);
+	dls_ctx_destroy(ctx);
+}
+
+static void test_refuses_what_does_not_fit(void **state)
+{
+	struct dls_model *model;
+	struct dls_ctx *ctx = open_model(&model);
+	struct dls_tensor good = batch_of(2), pair[] = {good, good}, bad, *outputs = NULL;
+	struct dls_error err;
+	uint32_t count = 7;
+
+	(void)state;
+	assert_int_equal(dls_model_run(model, pair, 2, &outputs, &count, &err), DLS_EINVAL);
+	assert_string_equal(err.text, "the model has 1 inputs, and 2 tensors were given");
+	bad = good;
+	bad.dims[3] = 14;
+	bad.bytes /= 2;
+	assert_int_equal(dls_model_run(model, &bad, 1, &outputs, &count, &err), DLS_EINVAL);
+	assert_non_null(strstr(err.text, "float32 [2, 1, 28, 14]"));
+	assert_non_null(strstr(err.text, "28, 28]"));
+	bad = good;
+	bad.dtype = DLS_INT32;
+	assert_int_equal(dls_model_run(model, &bad, 1, &outputs, &count, &err), DLS_EINVAL);
+	bad = good;
+	bad.dims[0] = bad.bytes = 0;
+	assert_int_equal(dls_model_run(model, &bad, 1, &outputs, &count, &err), DLS_EINVAL);
+	assert_non_null(strstr(err.text, "no items"));
+	bad = good;
+	bad.data = (const char *)good.data + 1;
+	assert_int_equal(dls_model_run(model, &bad, 1, &outputs, &count, &err), DLS_EINVAL);
+	assert_int_equal(dls_model_run(NULL, &good, 1, &outputs, &count, &err), DLS_EINVAL);
+	assert_null(outputs);
+	assert_int_equal(count, 7);
+	dls_model_destroy(model);
+	dls_ctx_destroy(ctx);
+}
+
+struct caller {
+	struct dls_ctx *ctx;
+	struct dls_model *model;
+	pthread_t thread;
+	int failed;
+};
+
+static void *run_often(void *arg)
+{
+	struct caller *caller = arg;
+	struct dls_tensor input = batch_of(2), *outputs;
+	uint32_t count;
+
+	for (int i = 0; i < RUNS && !caller->failed; i++) {
+		caller->failed = dls_model_run(caller->model, &input, 1, &outputs, &count, NULL);
+		if (!caller->failed)
+			dls_free(caller->ctx, outputs);
+	}
+	return NULL;
+}
+
+static void test_many_threads_share_it(void **state)
+{
+	struct dls_model *model;
+	struct dls_ctx *ctx = open_model(&model);
+	struct caller callers[CALLERS];
+
+	(void)state;
+	for (int i = 0; i < CALLERS; i++) {
+		callers[i] = (struct caller){.ctx = ctx, .model = model};
+		assert_int_equal(pthread_create(&callers[i].thread, NULL, run_often, &callers[i]), 0);
+	}
+	for (int i = 0; i < CALLERS; i++) {
+		pthread_join(callers[i].thread, NULL);
+		assert_int_equal(callers[i].failed, 0);
+	}
+	dls_model_destroy(model);
+	dls_ctx_destroy(ctx);
+}
+
+static void test_a_forked_child_is_told(void **state)
+{
+	struct dls_model *model;
+	struct dls_ctx *ctx = open_model(&model);
+	struct dls_tensor input = batch_of(1), *outputs;
+	uint32_t count;
+	int status;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0)
+		_exit(dls_model_run(model, &input, 1, &outputs, &count, NULL) == DLS_EFORK ? 0 : 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	dls_model_destroy(model);
+	dls_ctx_destroy(ctx);
+}
+
+UNIT_MAIN(test_names_classes, test_a_batch_is_its_items, test_refuses_what_does_not_fit, test_many_threads_share_it,
+	test_a_forked_child_is_told)
