@@ -1,6 +1,7 @@
 #include "media/image.h"
 
 #include "base/limits.h"
+#include "media/blend.h"
 #include <stdbool.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ int dlsi_image_init(struct dlsi_image *image, const struct dlsi_alloc *alloc, ui
 		return dlsi_fail(err, DLS_ELIMIT,
 			"the picture is %ux%u; the limit is %d pixels, and %d for a side: scale it down first", width,
 			height, DLSI_IMAGE_PIXELS, DLSI_IMAGE_SIDE);
-	memory = dlsi_malloc(alloc, (size_t)pixels * channels);
+	memory = dlsi_malloc(alloc, (size_t)pixels * channels + DLSI_BLEND_SLACK);
 	if (!memory)
 		return dlsi_fail_memory(err);
 	*image = (struct dlsi_image){

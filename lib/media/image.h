@@ -10,7 +10,7 @@ struct dlsi_image {
 	uint32_t width;
 	uint32_t height;
 	uint32_t channels; /* 1: grey, 3: red, green, blue */
-	uint8_t *pixels;
+	uint8_t *pixels;   /* and DLSI_BLEND_SLACK bytes more */
 	const struct dlsi_alloc *alloc;
 };
 

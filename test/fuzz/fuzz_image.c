@@ -1,6 +1,7 @@
 /* Any bytes as a photo: a picture that is decoded has the pixels that it announces, and no more memory than the limits
  * let it is asked for. */
 #include "base/limits.h"
+#include "media/blend.h"
 #include "media/photo.h"
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 static void *resize(void *arg, void *old, size_t size)
 {
 	(void)arg;
-	if (size > 3ULL * DLSI_IMAGE_PIXELS)
+	if (size > 3ULL * DLSI_IMAGE_PIXELS + DLSI_BLEND_SLACK)
 		abort();
 	if (size > 1 << 24) /* keeps a run fast; a large picture is then out of memory */
 		return NULL;
