@@ -42,6 +42,16 @@ static void test_only_eight_orientations(void **state)
 	}
 }
 
+static void test_only_short_values_count(void **state)
+{
+	uint8_t block[sizeof little];
+
+	(void)state;
+	memcpy(block, little, sizeof little);
+	block[24] = 4; /* a long */
+	assert_int_equal(orientation(block, sizeof block), 1);
+}
+
 static void test_malformed_is_upright(void **state)
 {
 	(void)state;
@@ -70,5 +80,5 @@ static void test_random_damage_is_survived(void **state)
 	}
 }
 
-UNIT_MAIN(
-	test_both_byte_orders, test_only_eight_orientations, test_malformed_is_upright, test_random_damage_is_survived)
+UNIT_MAIN(test_both_byte_orders, test_only_eight_orientations, test_only_short_values_count, test_malformed_is_upright,
+	test_random_damage_is_survived)

@@ -198,6 +198,18 @@ static void test_no_prefix_is_a_photo(void **state)
 	check_prefixes(&turned);
 }
 
+/* What is missing is not at the end of the file: the end marker follows too early. */
+static void test_pixels_that_are_missing_are_noticed(void **state)
+{
+	struct photo photo = encode(&rgb);
+	struct dlsi_image image;
+
+	(void)state;
+	memcpy(photo.data + photo.length - 102, "\xff\xd9", 2);
+	assert_int_equal(decode(unit_alloc(), photo.data, photo.length - 100, &image, NULL), DLS_EFORMAT);
+	free(photo.data);
+}
+
 static void test_bytes_behind_the_end_do_not_matter(void **state)
 {
 	struct photo photo = encode(&rgb);
@@ -331,5 +343,6 @@ static void test_every_request_for_memory_may_fail(void **state)
 }
 
 UNIT_MAIN(test_colour_spaces, test_unknown_colours_are_refused, test_orientation_is_applied, test_no_prefix_is_a_photo,
-	test_bytes_behind_the_end_do_not_matter, test_frame_headers_are_checked_before_decoding,
-	test_countless_scans_are_refused, test_damage_is_survived, test_every_request_for_memory_may_fail)
+	test_pixels_that_are_missing_are_noticed, test_bytes_behind_the_end_do_not_matter,
+	test_frame_headers_are_checked_before_decoding, test_countless_scans_are_refused, test_damage_is_survived,
+	test_every_request_for_memory_may_fail)

@@ -93,9 +93,11 @@ static void test_tensors_that_lie_about_themselves_are_refused(void **state)
 
 static void test_plans_that_cannot_be_are_refused(void **state)
 {
+	static const struct dlsi_input_description tensor = {.kind = DLSI_INPUT_TENSOR};
 	struct dlsi_prepare plan = {.rank = 7};
 
 	(void)state;
+	assert_int_equal(dlsi_prepare_init(&plan, "x", &tensor, DLS_FLOAT32, 2, (int64_t[]){1, 0}, NULL), DLS_EINVAL);
 	assert_int_equal(
 		dlsi_prepare_init(&plan, "x", &image, DLS_FLOAT32, 4, (int64_t[]){1, 3, -1, 9}, NULL), DLS_EINVAL);
 	assert_int_equal(
