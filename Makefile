@@ -22,9 +22,9 @@ LIB_O     := $(patsubst %.c,$(BUILD)/%.o,$(wildcard lib/*/*.c)) $(BUILD)/gen/onn
 PROGRAMS  := $(patsubst cli/%.c,$(BUILD)/%,$(wildcard cli/dls-*.c))
 CLI_O     := $(patsubst %.c,$(BUILD)/%.o,$(filter-out cli/dls-%,$(wildcard cli/*.c)))
 EXAMPLES  := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
-BENCHES   := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
+BENCHES   := $(patsubst %.c,$(BUILD)/%,$(filter-out %_tool.c,$(wildcard bench/*.c)))
 FUZZERS   := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/*.c))
-TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard test/*/*_tool.c))
+TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard test/*/*_tool.c bench/*_tool.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard test/unit/test_*.c))
 UNIT_O    := $(patsubst %.c,$(BUILD)/%.o,$(filter-out test/unit/test_%,$(wildcard test/unit/*.c)))
 SIM_O     := $(patsubst %.c,$(BUILD)/%.o,$(wildcard test/sim/*.c))
@@ -195,8 +195,9 @@ $(FUZZERS): %: %.o $(BUILD)/libdlsched.a
 	$(say) LINK $@
 	$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
-bench: all $(BENCHES)
+bench: all $(BENCHES) $(TOOLS) $(VENV_STAMP)
 	set -e; for bench in $(BENCHES); do $$bench; done
+	set -e; for bench in $(wildcard bench/*.py); do BUILD=$(abspath $(BUILD)) $(VENV)/bin/python $$bench; done
 
 # ---- around it
 
