@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const dlsi_colour_words[] = {"rgb", "bgr", "grey", NULL};
-const char *const dlsi_layout_words[] = {"nchw", "nhwc", NULL};
-const char *const dlsi_filter_words[] = {"bilinear", "nearest", "bicubic", "lanczos", NULL};
-
-/* The words of the kinds, by value. */
+/* The words of the enumerations, by value. */
+static const char *const colours[] = {"rgb", "bgr", "grey", NULL};
+static const char *const layouts[] = {"nchw", "nhwc", NULL};
+static const char *const filters[] = {"bilinear", "nearest", "bicubic", "lanczos", NULL};
 static const char *const input_kinds[] = {"tensor", "image", NULL};
 static const char *const output_kinds[] = {"tensor", "classes", NULL};
 
@@ -142,14 +141,14 @@ static int read_image(const cJSON *json, const char *what, struct dlsi_input_des
 	char resize_what[WHAT_BYTES];
 	int channels;
 
-	input->filter = (enum dlsi_filter)dlsi_json_choice(&reader, "filter", dlsi_filter_words, DLSI_FILTER_BILINEAR);
+	input->filter = (enum dlsi_filter)dlsi_json_choice(&reader, "filter", filters, DLSI_FILTER_BILINEAR);
 	read_size(&reader, "crop", &input->crop_height, &input->crop_width);
-	input->colour = (enum dlsi_colour)dlsi_json_choice(&reader, "colour", dlsi_colour_words, DLSI_COLOUR_RGB);
+	input->colour = (enum dlsi_colour)dlsi_json_choice(&reader, "colour", colours, DLSI_COLOUR_RGB);
 	channels = input->colour == DLSI_COLOUR_GREY ? 1 : 3;
 	input->scale = dlsi_json_number(&reader, "scale", 1);
 	read_channels(&reader, "mean", channels, 0, input->mean);
 	read_channels(&reader, "std", channels, 1, input->std);
-	input->layout = (enum dlsi_layout)dlsi_json_choice(&reader, "layout", dlsi_layout_words, DLSI_LAYOUT_NCHW);
+	input->layout = (enum dlsi_layout)dlsi_json_choice(&reader, "layout", layouts, DLSI_LAYOUT_NCHW);
 	if (reader.rc)
 		return reader.rc;
 	for (int i = 0; i < 3; i++)

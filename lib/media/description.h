@@ -26,9 +26,6 @@ enum dlsi_colour { DLSI_COLOUR_RGB, DLSI_COLOUR_BGR, DLSI_COLOUR_GREY };
 
 enum dlsi_layout { DLSI_LAYOUT_NCHW, DLSI_LAYOUT_NHWC };
 
-/* The words of the last three and of enum dlsi_filter, by value and NULL-terminated. */
-extern const char *const dlsi_colour_words[], *const dlsi_layout_words[], *const dlsi_filter_words[];
-
 struct dlsi_input_description {
 	char *name;
 	enum dlsi_input_kind kind;
