@@ -1,0 +1,68 @@
+#include "device/topology.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <stdio.h>
+
+static uint32_t count(hwloc_topology_t machine, hwloc_obj_type_t type)
+{
+	int number = hwloc_get_nbobjs_by_type(machine, type);
+
+	return number > 0 ? (uint32_t)number : 0;
+}
+
+static uint64_t cache_bytes(hwloc_topology_t machine, hwloc_obj_type_t type)
+{
+	hwloc_obj_t cache = hwloc_get_obj_by_type(machine, type, 0);
+
+	return cache ? cache->attr->cache.size : 0;
+}
+
+static const char *processor_name(hwloc_topology_t machine)
+{
+	hwloc_obj_t package = hwloc_get_obj_by_type(machine, HWLOC_OBJ_PACKAGE, 0);
+	const char *name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+
+	return name ? name : "";
+}
+
+static int fail(struct dls_error *err)
+{
+	int os_error = errno;
+
+	if (os_error == ENOMEM)
+		return dlsi_fail_memory(err);
+	return dlsi_fail_errno(err, DLS_EIO, os_error, "cannot find out what hardware this machine has");
+}
+
+int dlsi_topology_read(struct dlsi_topology *topology_out, struct dls_error *err)
+{
+	struct dlsi_topology topology = {0};
+	hwloc_topology_t machine;
+
+	if (hwloc_topology_init(&machine))
+		return fail(err);
+	if (hwloc_topology_set_flags(machine, HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING) ||
+		hwloc_topology_load(machine)) {
+		int rc = fail(err);
+
+		hwloc_topology_destroy(machine);
+		return rc;
+	}
+	topology.threads = count(machine, HWLOC_OBJ_PU);
+	topology.cores = count(machine, HWLOC_OBJ_CORE);
+	topology.packages = count(machine, HWLOC_OBJ_PACKAGE);
+	topology.numa_nodes = count(machine, HWLOC_OBJ_NUMANODE);
+	topology.memory_bytes = hwloc_get_root_obj(machine)->total_memory;
+	topology.l2_bytes = cache_bytes(machine, HWLOC_OBJ_L2CACHE);
+	topology.l3_bytes = cache_bytes(machine, HWLOC_OBJ_L3CACHE);
+	snprintf(topology.processor, sizeof topology.processor, "%s", processor_name(machine));
+	hwloc_topology_destroy(machine);
+	/* Some virtual machines say nothing of cores or packages. */
+	if (!topology.cores)
+		topology.cores = topology.threads;
+	if (!topology.packages)
+		topology.packages = 1;
+	*topology_out = topology;
+	return 0;
+}
