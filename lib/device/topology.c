@@ -35,6 +35,10 @@ static int fail(struct dls_error *err)
 	return dlsi_fail_errno(err, DLS_EIO, os_error, "cannot find out what hardware this machine has");
 }
 
+/* hwloc may otherwise move the calling thread from core to core to look at each. */
+static const unsigned long flags = HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING |
+				   HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
+
 int dlsi_topology_read(struct dlsi_topology *topology_out, struct dls_error *err)
 {
 	struct dlsi_topology topology = {0};
@@ -42,8 +46,7 @@ int dlsi_topology_read(struct dlsi_topology *topology_out, struct dls_error *err
 
 	if (hwloc_topology_init(&machine))
 		return fail(err);
-	if (hwloc_topology_set_flags(machine, HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING) ||
-		hwloc_topology_load(machine)) {
+	if (hwloc_topology_set_flags(machine, flags) || hwloc_topology_load(machine)) {
 		int rc = fail(err);
 
 		hwloc_topology_destroy(machine);
