@@ -3,11 +3,17 @@
 #include <sodium.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct dlsi_hash_state) >= sizeof(crypto_generichash_state), "room for libsodium's state");
+#define ALIGNMENT 64
+
+_Static_assert(
+	sizeof(struct dlsi_hash_state) >= sizeof(crypto_generichash_state) + ALIGNMENT - 1, "room for the state");
+_Static_assert(_Alignof(crypto_generichash_state) <= ALIGNMENT, "what is aligned here is enough");
 
 static crypto_generichash_state *inner(struct dlsi_hash_state *state)
 {
-	return (crypto_generichash_state *)state->opaque;
+	size_t off = -(uintptr_t)state->opaque % ALIGNMENT;
+
+	return (crypto_generichash_state *)(void *)(state->opaque + off);
 }
 
 void dlsi_hash_init(struct dlsi_hash_state *state)

@@ -13,8 +13,9 @@ struct dlsi_hash {
 	uint8_t bytes[DLSI_HASH_BYTES];
 };
 
+/* Of a hash that is not complete. It may lie anywhere, and must stay where it was initialised. */
 struct dlsi_hash_state {
-	_Alignas(64) unsigned char opaque[384]; /* crypto_generichash_state */
+	unsigned char opaque[384 + 63]; /* crypto_generichash_state, aligned to 64 bytes */
 };
 
 void dlsi_hash_init(struct dlsi_hash_state *state);

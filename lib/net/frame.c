@@ -37,6 +37,15 @@ struct dlsi_frame *dlsi_frame_copy(const struct dlsi_alloc *alloc, const void *d
 	return frame;
 }
 
+struct dlsi_frame *dlsi_frame_make(const struct dlsi_alloc *alloc, size_t length, uint8_t **bytes_out)
+{
+	struct dlsi_frame *frame = create(alloc, length);
+
+	if (frame)
+		*bytes_out = frame->copy;
+	return frame;
+}
+
 struct dlsi_frame *dlsi_frame_wrap(const struct dlsi_alloc *alloc, const void *data, size_t length,
 	void (*release)(void *arg, const void *data), void *arg)
 {

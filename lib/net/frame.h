@@ -14,6 +14,9 @@ struct dlsi_frame;
 /* A copy of `length` bytes. NULL when memory is exhausted, here and below. */
 struct dlsi_frame *dlsi_frame_copy(const struct dlsi_alloc *alloc, const void *data, size_t length);
 
+/* `length` bytes that the caller writes, before anybody else sees the frame. */
+struct dlsi_frame *dlsi_frame_make(const struct dlsi_alloc *alloc, size_t length, uint8_t **bytes_out);
+
 /* The bytes as they are: release(arg, data) is called once, by the thread that drops the last reference; NULL if
  * nothing is to be done. Not called when NULL is returned. */
 struct dlsi_frame *dlsi_frame_wrap(const struct dlsi_alloc *alloc, const void *data, size_t length,

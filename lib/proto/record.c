@@ -179,6 +179,7 @@ static const struct dlsi_record_field READ_fields[] = {
 	FIELD(HASH, dlsi_read, name, 0),
 	FIELD(U64, dlsi_read, offset, 0),
 	FIELD(U32, dlsi_read, length, 0),
+	FIELD(U8, dlsi_read, checked, 0),
 };
 
 static const struct dlsi_record_field DATA_fields[] = {

@@ -284,13 +284,14 @@ struct dlsi_read {
 	struct dlsi_hash name;
 	uint64_t offset;
 	uint32_t length;
+	uint8_t checked; /* 1: the answer is to have the checksum */
 };
 
 struct dlsi_data {
 	uint64_t fetch;
 	uint64_t offset;
 	uint64_t total;    /* bytes of the whole blob */
-	uint32_t checksum; /* CRC32C of the frame */
+	uint32_t checksum; /* CRC32C of the frame, or 0 */
 	uint16_t frames;   /* 1, or 0 in the answer to OPEN */
 };
 
