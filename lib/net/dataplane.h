@@ -11,11 +11,8 @@
 #ifndef DLSI_DATAPLANE_H
 #define DLSI_DATAPLANE_H
 
-#include "base/error.h"
-#include "base/limits.h"
-#include "net/frame.h"
-#include "proto/record.h"
-#include <stdbool.h>
+#include "net/offer.h"
+#include "net/transfer.h"
 
 struct dlsi_dataplane;
 
@@ -35,17 +32,8 @@ void dlsi_dataplane_destroy(struct dlsi_dataplane *plane);
 /* The address with the port that was taken; empty if it does not serve. */
 const char *dlsi_dataplane_endpoint(const struct dlsi_dataplane *plane);
 
-/* Where the bytes of an offer are: a frame, which the plane keeps a reference to, or a range of a file that begins at
- * `offset`, which must stay as it is. */
-struct dlsi_source {
-	struct dlsi_frame *frame;
-	const char *path; /* if there is no frame; copied */
-	uint64_t offset;
-};
-
 /* From now on a blob can be read with this token. Offers are counted: the same blob may be offered with several tokens,
- * and with one token several times; the source of the first one is used for all. Errors: DLS_EINVAL (the source is
- * shorter than the blob), DLS_EEXISTS (another blob has this name), DLS_ELIMIT, DLS_ENOMEM. */
+ * and with one token several times; the source of the first one is used for all. Errors: as dlsi_offers_add. */
 int dlsi_dataplane_offer(struct dlsi_dataplane *plane, const struct dlsi_id *token, const struct dlsi_blob *blob,
 	const struct dlsi_source *source, struct dls_error *err);
 
@@ -53,26 +41,8 @@ int dlsi_dataplane_offer(struct dlsi_dataplane *plane, const struct dlsi_id *tok
  * ignored. */
 void dlsi_dataplane_withdraw(struct dlsi_dataplane *plane, const struct dlsi_id *token, const struct dlsi_hash *name);
 
-struct dlsi_fetch {
-	const char *endpoint; /* of the holder; copied, like the path */
-	bool same_host;       /* the holder is a process of this machine */
-	struct dlsi_id token;
-	struct dlsi_blob blob;
-	uint64_t offset; /* the part that is wanted */
-	uint64_t length;
-	const char *path; /* NULL: into memory; else into this file, which must not exist; a failure removes it */
-
-	/* Called exactly once, on the plane's thread, unless dlsi_dataplane_fetch itself failed. `code` is 0 and, for
-	 * memory, `frame` the bytes (its reference is the callee's); or a code and a sentence:
-	 * DLS_EUNREACHABLE (no answer in time from the endpoint, which is named), DLS_EDENIED (the token is wrong),
-	 * DLS_ENOTFOUND (the holder does not have the blob), DLS_EFORMAT (other bytes than those of the blob),
-	 * DLS_EIO (cannot write the file, the holder cannot read it), DLS_ENOMEM, DLS_ECANCELLED. */
-	void (*done)(void *arg, int code, struct dlsi_frame *frame, const struct dls_error *err);
-	void *arg;
-};
-
 /* Begins a fetch; *number_out, if not NULL, is for dlsi_dataplane_cancel and is set before `done` can be called.
- * Errors: DLS_EINVAL (the part lies outside the blob), DLS_EADDRESS, DLS_EBUSY (DLSI_FETCHES_WAITING wait already),
+ * Errors: DLS_EINVAL (the part lies outside the blob), DLS_EBUSY (DLSI_FETCHES_WAITING wait already),
  * DLS_ENOMEM. */
 int dlsi_dataplane_fetch(
 	struct dlsi_dataplane *plane, const struct dlsi_fetch *fetch, uint64_t *number_out, struct dls_error *err);

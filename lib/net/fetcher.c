@@ -1,0 +1,259 @@
+#include "net/fetcher.h"
+
+#include "base/clock.h"
+#include <inttypes.h>
+#include <string.h>
+
+enum { ARRIVALS_PER_STEP = 64 }; /* of one link: 16 MiB of chunks */
+
+void dlsi_fetcher_init(struct dlsi_fetcher *fetcher)
+{
+	dlsi_list_init(&fetcher->active);
+	dlsi_list_init(&fetcher->links);
+}
+
+static void drop_link(struct dlsi_fetcher *fetcher, struct dlsi_link *link)
+{
+	dlsi_link_destroy(link);
+	fetcher->link_count--;
+}
+
+void dlsi_fetcher_fini(struct dlsi_fetcher *fetcher)
+{
+	dlsi_list_each (node, &fetcher->links)
+		drop_link(fetcher, dlsi_list_entry(node, struct dlsi_link, node));
+}
+
+void dlsi_fetcher_end(
+	struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int code, const struct dls_error *err)
+{
+	dlsi_list_remove(&transfer->node);
+	fetcher->active_count--;
+	if (transfer->link && --transfer->link->users == 0)
+		transfer->link->idle_since_ns = dlsi_clock_monotonic_ns();
+	fetcher->ended(fetcher->arg, transfer, code, err);
+}
+
+/* Ends a transfer if the last step completed it or failed. */
+static void end_if_over(
+	struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int rc, const struct dls_error *err)
+{
+	if (rc)
+		dlsi_fetcher_end(fetcher, transfer, rc < 0 ? rc : 0, err);
+}
+
+/* Makes room for one more link: there are more links than transfers can be active, so one is idle. */
+static void drop_longest_idle(struct dlsi_fetcher *fetcher)
+{
+	struct dlsi_link *longest = NULL;
+
+	dlsi_list_each (node, &fetcher->links) {
+		struct dlsi_link *link = dlsi_list_entry(node, struct dlsi_link, node);
+
+		if (!link->users && (!longest || link->idle_since_ns < longest->idle_since_ns))
+			longest = link;
+	}
+	if (longest)
+		drop_link(fetcher, longest);
+}
+
+static int find_or_create_link(
+	struct dlsi_fetcher *fetcher, const char *endpoint, struct dlsi_link **link_out, struct dls_error *err)
+{
+	struct dlsi_link *link;
+	int rc;
+
+	dlsi_list_each (node, &fetcher->links) {
+		link = dlsi_list_entry(node, struct dlsi_link, node);
+		if (strcmp(link->endpoint, endpoint) == 0) {
+			*link_out = link;
+			return 0;
+		}
+	}
+	if (fetcher->link_count == DLSI_FETCHER_LINKS)
+		drop_longest_idle(fetcher);
+	rc = dlsi_link_create(fetcher->alloc, fetcher->context, endpoint, &link, err);
+	if (rc)
+		return rc;
+	dlsi_list_append(&fetcher->links, &link->node);
+	fetcher->link_count++;
+	*link_out = link;
+	return 0;
+}
+
+/* Whether this process offers the blob itself. */
+static bool is_own(const struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer)
+{
+	const struct dlsi_fetch *fetch = &transfer->fetch;
+
+	if (dlsi_offers_open(fetcher->offers, &fetch->token, &fetch->blob.name, &transfer->offer, NULL))
+		return false;
+	if (dlsi_offer_length(transfer->offer) == fetch->blob.length)
+		return true;
+	dlsi_offer_release(transfer->offer);
+	transfer->offer = NULL;
+	return false;
+}
+
+void dlsi_fetcher_start(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int64_t now_ns)
+{
+	struct dls_error err = {0};
+	int rc;
+
+	dlsi_list_append(&fetcher->active, &transfer->node);
+	fetcher->active_count++;
+	transfer->deadline_ns = now_ns + fetcher->timeout_ns;
+	if (is_own(fetcher, transfer)) {
+		end_if_over(fetcher, transfer, dlsi_transfer_copy(transfer, &err), &err);
+		return;
+	}
+	rc = find_or_create_link(fetcher, transfer->fetch.endpoint, &transfer->link, &err);
+	if (rc == 0) {
+		transfer->link->users++;
+		if (transfer->link->peer.generation)
+			rc = dlsi_transfer_begin(transfer, &err);
+	}
+	end_if_over(fetcher, transfer, rc, &err);
+}
+
+unsigned dlsi_fetcher_poll_items(const struct dlsi_fetcher *fetcher, zmq_pollitem_t *items)
+{
+	unsigned count = 0;
+
+	dlsi_list_each (node, &fetcher->links) {
+		dlsi_transport_poll_items(dlsi_list_entry(node, struct dlsi_link, node)->transport, items + count);
+		count += DLSI_TRANSPORT_POLL;
+	}
+	return count;
+}
+
+int64_t dlsi_fetcher_due_ns(const struct dlsi_fetcher *fetcher)
+{
+	int64_t due = INT64_MAX;
+
+	dlsi_list_each (node, &fetcher->active) {
+		const struct dlsi_transfer *transfer = dlsi_list_entry(node, struct dlsi_transfer, node);
+		int64_t own = transfer->offer ? 0 : transfer->deadline_ns;
+
+		due = own < due ? own : due;
+	}
+	dlsi_list_each (node, &fetcher->links) {
+		const struct dlsi_link *link = dlsi_list_entry(node, struct dlsi_link, node);
+		int64_t own = link->users ? INT64_MAX : link->idle_since_ns + fetcher->timeout_ns;
+
+		due = own < due ? own : due;
+	}
+	return due;
+}
+
+static void begin_all(struct dlsi_fetcher *fetcher, struct dlsi_link *link)
+{
+	struct dls_error err = {0};
+
+	dlsi_list_each (node, &fetcher->active) {
+		struct dlsi_transfer *transfer = dlsi_list_entry(node, struct dlsi_transfer, node);
+
+		if (transfer->link == link)
+			end_if_over(fetcher, transfer, dlsi_transfer_begin(transfer, &err), &err);
+	}
+}
+
+/* The transfer that an answer is for; NULL if it has ended meanwhile. */
+static struct dlsi_transfer *find(const struct dlsi_fetcher *fetcher, const struct dlsi_link *link, uint64_t number)
+{
+	dlsi_list_each (node, &fetcher->active) {
+		struct dlsi_transfer *transfer = dlsi_list_entry(node, struct dlsi_transfer, node);
+
+		if (transfer->link == link && transfer->number == number)
+			return transfer;
+	}
+	return NULL;
+}
+
+static void take_record(struct dlsi_fetcher *fetcher, struct dlsi_link *link, const struct dlsi_record *record,
+	struct dlsi_frame *frame, int64_t now_ns)
+{
+	uint64_t number = record->kind == DLSI_DATA ? record->data.fetch : record->error.fetch, before;
+	struct dlsi_transfer *transfer = find(fetcher, link, number);
+	struct dls_error err = {0};
+	int rc;
+
+	if (!transfer)
+		return;
+	before = dlsi_transfer_progress(transfer);
+	rc = dlsi_transfer_take(transfer, record, frame, &err);
+	if (dlsi_transfer_progress(transfer) > before)
+		transfer->deadline_ns = now_ns + fetcher->timeout_ns;
+	end_if_over(fetcher, transfer, rc, &err);
+}
+
+static void take_message(
+	struct dlsi_fetcher *fetcher, struct dlsi_link *link, const struct dlsi_arrival *arrival, int64_t now_ns)
+{
+	struct dlsi_message message;
+	struct dlsi_record record;
+	size_t frame = 0;
+
+	if (dlsi_message_open(arrival->block, arrival->length, arrival->frame_count, &message, NULL) == 0) {
+		while (dlsi_message_next(&message, &record)) {
+			bool has_frame = dlsi_record_frames(&record) > 0;
+
+			if (record.kind == DLSI_DATA || record.kind == DLSI_ERROR)
+				take_record(fetcher, link, &record, has_frame ? arrival->frames[frame] : NULL, now_ns);
+			frame += has_frame;
+		}
+	}
+	for (size_t i = 0; i < arrival->frame_count; i++)
+		dlsi_frame_unref(arrival->frames[i]);
+}
+
+static void step_link(struct dlsi_fetcher *fetcher, struct dlsi_link *link, int64_t now_ns)
+{
+	struct dlsi_arrival arrival;
+	int rc = 1;
+
+	for (int i = 0; i < ARRIVALS_PER_STEP && rc == 1; i++) {
+		rc = dlsi_transport_next(link->transport, &arrival);
+		if (rc != 1)
+			break;
+		if (arrival.kind == DLSI_ARRIVAL_MESSAGE)
+			take_message(fetcher, link, &arrival, now_ns);
+		else
+			link->peer = arrival.kind == DLSI_ARRIVAL_CONNECTED ? arrival.peer : (struct dlsi_peer){0};
+		if (arrival.kind == DLSI_ARRIVAL_CONNECTED)
+			begin_all(fetcher, link);
+	}
+	if (rc < 0) { /* an answer is missing now */
+		link->peer = (struct dlsi_peer){0};
+		dlsi_transport_reopen(link->transport, NULL); /* if that fails too, its transfers run out of time */
+	}
+}
+
+static void expire(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer)
+{
+	struct dls_error err = {0};
+	int rc = dlsi_fail(&err, DLS_EUNREACHABLE, "nothing has come from the holder at %s for %" PRId64 " ms",
+		transfer->fetch.endpoint, fetcher->timeout_ns / DLSI_MILLISECOND_NS);
+
+	dlsi_fetcher_end(fetcher, transfer, rc, &err);
+}
+
+void dlsi_fetcher_step(struct dlsi_fetcher *fetcher, int64_t now_ns)
+{
+	dlsi_list_each (node, &fetcher->links) {
+		struct dlsi_link *link = dlsi_list_entry(node, struct dlsi_link, node);
+
+		step_link(fetcher, link, now_ns);
+		if (!link->users && link->idle_since_ns + fetcher->timeout_ns <= now_ns)
+			drop_link(fetcher, link);
+	}
+	dlsi_list_each (node, &fetcher->active) {
+		struct dlsi_transfer *transfer = dlsi_list_entry(node, struct dlsi_transfer, node);
+		struct dls_error err = {0};
+
+		if (transfer->offer)
+			end_if_over(fetcher, transfer, dlsi_transfer_copy(transfer, &err), &err);
+		else if (transfer->deadline_ns <= now_ns)
+			expire(fetcher, transfer);
+	}
+}

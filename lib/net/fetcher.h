@@ -1,0 +1,44 @@
+/* All fetches of a process that are under way, and the connections to their holders. One thread, the data plane's. */
+#ifndef DLSI_FETCHER_H
+#define DLSI_FETCHER_H
+
+#include "net/transfer.h"
+
+struct dlsi_fetcher {
+	const struct dlsi_alloc *alloc;
+	void *context;
+	struct dlsi_offers *offers; /* of this process; borrowed */
+	int64_t timeout_ns;         /* of a transfer that does not move, and of a link without users */
+	struct dlsi_list active;
+	unsigned active_count;
+	struct dlsi_list links;
+	unsigned link_count;
+
+	/* Called for each transfer that has ended, which is then the callee's. It may not call the fetcher. */
+	void (*ended)(void *arg, struct dlsi_transfer *transfer, int code, const struct dls_error *err);
+	void *arg;
+};
+
+void dlsi_fetcher_init(struct dlsi_fetcher *fetcher);
+
+/* No transfer may be active. */
+void dlsi_fetcher_fini(struct dlsi_fetcher *fetcher);
+
+/* Takes a transfer that is in no list; fewer than DLSI_FETCHES_AT_ONCE are active. */
+void dlsi_fetcher_start(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int64_t now_ns);
+
+/* Ends an active transfer. */
+void dlsi_fetcher_end(
+	struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int code, const struct dls_error *err);
+
+/* What to wait for; returns how many. */
+enum { DLSI_FETCHER_LINKS = 64, DLSI_FETCHER_POLL = DLSI_FETCHER_LINKS * DLSI_TRANSPORT_POLL };
+unsigned dlsi_fetcher_poll_items(const struct dlsi_fetcher *fetcher, zmq_pollitem_t *items);
+
+/* When to step at the latest; INT64_MAX: not before something arrives. */
+int64_t dlsi_fetcher_due_ns(const struct dlsi_fetcher *fetcher);
+
+/* Takes what has arrived, for a bounded time, and ends what has waited too long. */
+void dlsi_fetcher_step(struct dlsi_fetcher *fetcher, int64_t now_ns);
+
+#endif

@@ -1,0 +1,207 @@
+#include "net/transfer.h"
+
+#include "base/crc32c.h"
+#include <inttypes.h>
+
+int dlsi_transfer_create(const struct dlsi_alloc *alloc, const struct dlsi_fetch *fetch,
+	struct dlsi_transfer **transfer_out, struct dls_error *err)
+{
+	struct dlsi_transfer *transfer;
+
+	if (fetch->blob.length > DLSI_BLOB_BYTES || fetch->offset > fetch->blob.length ||
+		fetch->length > fetch->blob.length - fetch->offset)
+		return dlsi_fail(err, DLS_EINVAL,
+			"%" PRIu64 " bytes from %" PRIu64 " on are not within a blob of %" PRIu64, fetch->length,
+			fetch->offset, fetch->blob.length);
+	transfer = dlsi_calloc(alloc, 1, sizeof *transfer);
+	if (!transfer)
+		return dlsi_fail_memory(err);
+	transfer->alloc = alloc;
+	transfer->fetch = *fetch;
+	dlsi_list_init(&transfer->node);
+	dlsi_list_init(&transfer->in_all);
+	transfer->fetch.endpoint = dlsi_strdup(alloc, fetch->endpoint);
+	transfer->fetch.path = fetch->path ? dlsi_strdup(alloc, fetch->path) : NULL;
+	if (!transfer->fetch.endpoint || (fetch->path && !transfer->fetch.path)) {
+		dlsi_transfer_destroy(transfer);
+		return dlsi_fail_memory(err);
+	}
+	*transfer_out = transfer;
+	return 0;
+}
+
+static void free_text(const struct dlsi_alloc *alloc, const char *text)
+{
+	dlsi_free(alloc, (void *)(uintptr_t)text);
+}
+
+void dlsi_transfer_destroy(struct dlsi_transfer *transfer)
+{
+	dlsi_list_remove(&transfer->node);
+	if (transfer->is_open)
+		dlsi_sink_abort(&transfer->sink);
+	if (transfer->offer)
+		dlsi_offer_release(transfer->offer);
+	dlsi_frame_unref(transfer->frame);
+	free_text(transfer->alloc, transfer->fetch.endpoint);
+	free_text(transfer->alloc, transfer->fetch.path);
+	dlsi_free(transfer->alloc, transfer);
+}
+
+void dlsi_transfer_end(struct dlsi_transfer *transfer, int code, const struct dls_error *err)
+{
+	struct dlsi_frame *frame = transfer->frame;
+
+	transfer->frame = NULL;
+	transfer->fetch.done(transfer->fetch.arg, code, frame, err);
+	dlsi_transfer_destroy(transfer);
+}
+
+uint64_t dlsi_transfer_progress(const struct dlsi_transfer *transfer)
+{
+	return transfer->is_open ? 1 + transfer->sink.received : 0;
+}
+
+static int open_sink(struct dlsi_transfer *transfer, struct dls_error *err)
+{
+	const struct dlsi_fetch *fetch = &transfer->fetch;
+	int rc = dlsi_sink_open(
+		&transfer->sink, transfer->alloc, fetch->path, &fetch->blob, fetch->offset, fetch->length, err);
+
+	transfer->is_open = rc == 0;
+	return rc;
+}
+
+/* Bytes of the chunk that begins at `from` of the part. */
+static uint32_t chunk_at(const struct dlsi_transfer *transfer, uint64_t from)
+{
+	uint64_t left = transfer->fetch.length - from;
+
+	return left < DLSI_BLOB_CHUNK_BYTES ? (uint32_t)left : DLSI_BLOB_CHUNK_BYTES;
+}
+
+/* Takes bytes that are next; ends the sink when they were the last. */
+static int write_chunk(struct dlsi_transfer *transfer, const uint8_t *data, size_t length, struct dls_error *err)
+{
+	int rc = length ? dlsi_sink_write(&transfer->sink, data, length, err) : 0;
+
+	if (rc || transfer->sink.received < transfer->fetch.length)
+		return rc;
+	transfer->is_open = false;
+	rc = dlsi_sink_finish(&transfer->sink, &transfer->frame, err);
+	return rc ? rc : 1;
+}
+
+static bool is_checked(const struct dlsi_transfer *transfer)
+{
+	return !transfer->fetch.same_host && !transfer->sink.is_hashed;
+}
+
+/* Asks for as many chunks as may be on their way. */
+static int ask(struct dlsi_transfer *transfer, struct dls_error *err)
+{
+	const uint64_t most = (uint64_t)DLSI_BLOB_CHUNKS_IN_FLIGHT * DLSI_BLOB_CHUNK_BYTES;
+	const struct dlsi_fetch *fetch = &transfer->fetch;
+	struct dlsi_message_writer writer = dlsi_link_begin(transfer->link);
+
+	while (transfer->asked < fetch->length && transfer->asked - transfer->sink.received < most) {
+		uint32_t length = chunk_at(transfer, transfer->asked);
+		struct dlsi_record read = {.kind = DLSI_READ,
+			.read = {.fetch = transfer->number,
+				.token = fetch->token,
+				.name = fetch->blob.name,
+				.offset = fetch->offset + transfer->asked,
+				.length = length,
+				.checked = is_checked(transfer)}};
+
+		dlsi_message_add(&writer, &read);
+		transfer->asked += length;
+	}
+	return dlsi_link_send(transfer->link, err);
+}
+
+int dlsi_transfer_begin(struct dlsi_transfer *transfer, struct dls_error *err)
+{
+	struct dlsi_message_writer writer;
+	struct dlsi_record open = {.kind = DLSI_OPEN,
+		.open = {.fetch = transfer->number, .token = transfer->fetch.token, .name = transfer->fetch.blob.name}};
+
+	if (transfer->is_open) {
+		transfer->asked = transfer->sink.received;
+		return ask(transfer, err);
+	}
+	writer = dlsi_link_begin(transfer->link);
+	dlsi_message_add(&writer, &open);
+	return dlsi_link_send(transfer->link, err);
+}
+
+/* The holder has the blob. */
+static int take_opened(struct dlsi_transfer *transfer, const struct dlsi_data *data, struct dls_error *err)
+{
+	int rc;
+
+	if (data->total != transfer->fetch.blob.length)
+		return dlsi_fail(err, DLS_EFORMAT, "%s has %" PRIu64 " bytes of a blob of %" PRIu64,
+			transfer->fetch.endpoint, data->total, transfer->fetch.blob.length);
+	rc = open_sink(transfer, err);
+	if (rc == 0 && transfer->fetch.length == 0)
+		return write_chunk(transfer, NULL, 0, err);
+	return rc ? rc : ask(transfer, err);
+}
+
+static int take_data(struct dlsi_transfer *transfer, const struct dlsi_data *data, const struct dlsi_frame *frame,
+	struct dls_error *err)
+{
+	const uint64_t half = (uint64_t)DLSI_BLOB_CHUNKS_IN_FLIGHT / 2 * DLSI_BLOB_CHUNK_BYTES;
+	struct dlsi_sink *sink = &transfer->sink;
+	int rc;
+
+	if (!frame)
+		return transfer->is_open ? 0 : take_opened(transfer, data, err);
+	if (!transfer->is_open || data->offset != transfer->fetch.offset + sink->received)
+		return 0; /* not what is asked for now */
+	if (dlsi_frame_size(frame) != chunk_at(transfer, sink->received))
+		return dlsi_fail(err, DLS_EFORMAT, "%s sends chunks of another length than it is asked for",
+			transfer->fetch.endpoint);
+	if (is_checked(transfer) && data->checksum != dlsi_crc32c(0, dlsi_frame_data(frame), dlsi_frame_size(frame)))
+		return dlsi_fail(err, DLS_EFORMAT, "a chunk from %s is damaged: its checksum is wrong",
+			transfer->fetch.endpoint);
+	rc = write_chunk(transfer, dlsi_frame_data(frame), dlsi_frame_size(frame), err);
+	if (rc == 0 && transfer->asked - sink->received <= half && transfer->asked < transfer->fetch.length)
+		rc = ask(transfer, err);
+	return rc;
+}
+
+int dlsi_transfer_take(struct dlsi_transfer *transfer, const struct dlsi_record *record, struct dlsi_frame *frame,
+	struct dls_error *err)
+{
+	const struct dlsi_text *sentence = &record->error.sentence;
+
+	if (record->kind == DLSI_DATA)
+		return take_data(transfer, &record->data, frame, err);
+	return dlsi_fail(err, record->error.code < 0 ? record->error.code : DLS_EPROTOCOL, "%s answers: %.*s",
+		transfer->fetch.endpoint, (int)sentence->length, sentence->length ? sentence->data : "");
+}
+
+int dlsi_transfer_copy(struct dlsi_transfer *transfer, struct dls_error *err)
+{
+	const struct dlsi_fetch *fetch = &transfer->fetch;
+	struct dlsi_frame *chunk;
+	int rc = 0;
+
+	if (!fetch->path && dlsi_offer_is_in_memory(transfer->offer)) {
+		rc = dlsi_offer_read(transfer->offer, fetch->offset, (size_t)fetch->length, &transfer->frame, err);
+		return rc ? rc : 1;
+	}
+	if (!transfer->is_open)
+		rc = open_sink(transfer, err);
+	if (rc)
+		return rc;
+	rc = dlsi_offer_read(transfer->offer, fetch->offset + transfer->sink.received,
+		chunk_at(transfer, transfer->sink.received), &chunk, err);
+	if (rc)
+		return rc;
+	rc = write_chunk(transfer, dlsi_frame_data(chunk), dlsi_frame_size(chunk), err);
+	dlsi_frame_unref(chunk);
+	return rc;
+}
