@@ -95,27 +95,6 @@ static bool is_own(const struct dlsi_fetcher *fetcher, struct dlsi_transfer *tra
 	return false;
 }
 
-void dlsi_fetcher_start(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int64_t now_ns)
-{
-	struct dls_error err = {0};
-	int rc;
-
-	dlsi_list_append(&fetcher->active, &transfer->node);
-	fetcher->active_count++;
-	transfer->deadline_ns = now_ns + fetcher->timeout_ns;
-	if (is_own(fetcher, transfer)) {
-		end_if_over(fetcher, transfer, dlsi_transfer_copy(transfer, &err), &err);
-		return;
-	}
-	rc = find_or_create_link(fetcher, transfer->fetch.endpoint, &transfer->link, &err);
-	if (rc == 0) {
-		transfer->link->users++;
-		if (transfer->link->peer.generation)
-			rc = dlsi_transfer_begin(transfer, &err);
-	}
-	end_if_over(fetcher, transfer, rc, &err);
-}
-
 unsigned dlsi_fetcher_poll_items(const struct dlsi_fetcher *fetcher, zmq_pollitem_t *items)
 {
 	unsigned count = 0;
@@ -227,6 +206,30 @@ static void step_link(struct dlsi_fetcher *fetcher, struct dlsi_link *link, int6
 		link->peer = (struct dlsi_peer){0};
 		dlsi_transport_reopen(link->transport, NULL); /* if that fails too, its transfers run out of time */
 	}
+}
+
+void dlsi_fetcher_start(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int64_t now_ns)
+{
+	struct dls_error err = {0};
+	int rc;
+
+	dlsi_list_append(&fetcher->active, &transfer->node);
+	fetcher->active_count++;
+	transfer->deadline_ns = now_ns + fetcher->timeout_ns;
+	if (is_own(fetcher, transfer)) {
+		end_if_over(fetcher, transfer, dlsi_transfer_copy(transfer, &err), &err);
+		return;
+	}
+	rc = find_or_create_link(fetcher, transfer->fetch.endpoint, &transfer->link, &err);
+	if (rc == 0) {
+		transfer->link->users++;
+		if (!transfer->link->peer.generation) {
+			step_link(fetcher, transfer->link, now_ns); /* it may be connected by now */
+			return;
+		}
+		rc = dlsi_transfer_begin(transfer, &err);
+	}
+	end_if_over(fetcher, transfer, rc, &err);
 }
 
 static void expire(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer)

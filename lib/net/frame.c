@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include <errno.h>
+#include "net/handover.h"
 #include <stdatomic.h>
 #include <string.h>
 
@@ -75,6 +75,7 @@ struct dlsi_frame *dlsi_frame_receive(const struct dlsi_alloc *alloc, zmq_msg_t 
 	zmq_msg_init(&frame->message);
 	zmq_msg_move(&frame->message, message);
 	frame->data = zmq_msg_data(&frame->message);
+	dlsi_handover_take((void *)(uintptr_t)frame->data);
 	frame->size = zmq_msg_size(&frame->message);
 	frame->release = close_message;
 	frame->arg = &frame->message;
@@ -125,6 +126,7 @@ size_t dlsi_frame_size(const struct dlsi_frame *frame)
 static void drop_sent(void *data, void *arg)
 {
 	(void)data;
+	dlsi_handover_take(arg);
 	dlsi_frame_unref(arg);
 }
 
@@ -136,11 +138,14 @@ int dlsi_frame_message(struct dlsi_frame *frame, zmq_msg_t *message_out)
 		if (zmq_msg_init_data(message_out, data, frame->size, drop_sent, frame))
 			return DLS_ENOMEM;
 		dlsi_frame_ref(frame);
+		dlsi_handover_give(frame);
+		dlsi_handover_give(data);
 		return 0;
 	}
 	if (zmq_msg_init_size(message_out, frame->size))
 		return DLS_ENOMEM;
 	if (frame->size)
 		memcpy(zmq_msg_data(message_out), frame->data, frame->size);
+	dlsi_handover_give(zmq_msg_data(message_out));
 	return 0;
 }

@@ -35,11 +35,17 @@ static void free_text(const struct dlsi_alloc *alloc, const char *text)
 	dlsi_free(alloc, (void *)(uintptr_t)text);
 }
 
+static void close_sink(struct dlsi_transfer *transfer)
+{
+	if (transfer->is_open)
+		dlsi_sink_abort(&transfer->sink);
+	transfer->is_open = false;
+}
+
 void dlsi_transfer_destroy(struct dlsi_transfer *transfer)
 {
 	dlsi_list_remove(&transfer->node);
-	if (transfer->is_open)
-		dlsi_sink_abort(&transfer->sink);
+	close_sink(transfer);
 	if (transfer->offer)
 		dlsi_offer_release(transfer->offer);
 	dlsi_frame_unref(transfer->frame);
@@ -53,6 +59,7 @@ void dlsi_transfer_end(struct dlsi_transfer *transfer, int code, const struct dl
 	struct dlsi_frame *frame = transfer->frame;
 
 	transfer->frame = NULL;
+	close_sink(transfer); /* nothing is left of a failed one when it is told */
 	transfer->fetch.done(transfer->fetch.arg, code, frame, err);
 	dlsi_transfer_destroy(transfer);
 }

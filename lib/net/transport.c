@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "base/random.h"
 #include "net/endpoint.h"
+#include "net/handover.h"
 #include "net/monitor.h"
 #include "net/peers.h"
 #include "proto/message.h"
@@ -270,8 +271,10 @@ static int receive_block(struct dlsi_transport *transport)
 {
 	zmq_msg_close(&transport->block);
 	zmq_msg_init(&transport->block);
-	if (zmq_msg_recv(&transport->block, transport->socket, ZMQ_DONTWAIT) >= 0)
+	if (zmq_msg_recv(&transport->block, transport->socket, ZMQ_DONTWAIT) >= 0) {
+		dlsi_handover_take(zmq_msg_data(&transport->block));
 		return 1;
+	}
 	return errno == ETERM || errno == ENOTSOCK ? DLS_ESTATE : 0;
 }
 
@@ -397,6 +400,7 @@ static int make_parts(struct dlsi_transport *transport, const uint8_t *block, si
 		return DLS_ENOMEM;
 	if (length)
 		memcpy(zmq_msg_data(&transport->parts[0]), block, length);
+	dlsi_handover_give(zmq_msg_data(&transport->parts[0]));
 	for (size_t i = 0; i < frame_count; i++) {
 		if (dlsi_frame_message(frames[i], &transport->parts[1 + i])) {
 			for (size_t made = 0; made <= i; made++)

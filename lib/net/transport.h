@@ -43,7 +43,8 @@ void dlsi_transport_destroy(struct dlsi_transport *transport, int linger_ms);
 /* The address with the port that was taken. */
 const char *dlsi_transport_endpoint(const struct dlsi_transport *transport);
 
-/* What to wait for with zmq_poll before dlsi_transport_next has something. */
+/* What to wait for with zmq_poll, once dlsi_transport_next has nothing more: over inproc the first CONNECTED, also
+ * after a reopen, wakes nobody. */
 enum { DLSI_TRANSPORT_POLL = 2 };
 void dlsi_transport_poll_items(const struct dlsi_transport *transport, zmq_pollitem_t items[DLSI_TRANSPORT_POLL]);
 
