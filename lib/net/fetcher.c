@@ -4,24 +4,24 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ARRIVALS_PER_STEP = 64 }; /* of one link: 16 MiB of chunks */
+enum { ARRIVALS_PER_STEP = 64 }; /* of one holder: 16 MiB of chunks */
 
 void dlsi_fetcher_init(struct dlsi_fetcher *fetcher)
 {
 	dlsi_list_init(&fetcher->active);
-	dlsi_list_init(&fetcher->links);
+	dlsi_list_init(&fetcher->holders);
 }
 
-static void drop_link(struct dlsi_fetcher *fetcher, struct dlsi_link *link)
+static void drop_holder(struct dlsi_fetcher *fetcher, struct dlsi_holder *holder)
 {
-	dlsi_link_destroy(link);
-	fetcher->link_count--;
+	dlsi_holder_destroy(holder);
+	fetcher->holder_count--;
 }
 
 void dlsi_fetcher_fini(struct dlsi_fetcher *fetcher)
 {
-	dlsi_list_each (node, &fetcher->links)
-		drop_link(fetcher, dlsi_list_entry(node, struct dlsi_link, node));
+	dlsi_list_each (node, &fetcher->holders)
+		drop_holder(fetcher, dlsi_list_entry(node, struct dlsi_holder, node));
 }
 
 void dlsi_fetcher_end(
@@ -29,8 +29,8 @@ void dlsi_fetcher_end(
 {
 	dlsi_list_remove(&transfer->node);
 	fetcher->active_count--;
-	if (transfer->link && --transfer->link->users == 0)
-		transfer->link->idle_since_ns = dlsi_clock_monotonic_ns();
+	if (transfer->holder && --transfer->holder->users == 0)
+		transfer->holder->idle_since_ns = dlsi_clock_monotonic_ns();
 	fetcher->ended(fetcher->arg, transfer, code, err);
 }
 
@@ -42,42 +42,42 @@ static void end_if_over(
 		dlsi_fetcher_end(fetcher, transfer, rc < 0 ? rc : 0, err);
 }
 
-/* Makes room for one more link: there are more links than transfers can be active, so one is idle. */
+/* Makes room for one more holder: there are more holders than transfers can be active, so one is idle. */
 static void drop_longest_idle(struct dlsi_fetcher *fetcher)
 {
-	struct dlsi_link *longest = NULL;
+	struct dlsi_holder *longest = NULL;
 
-	dlsi_list_each (node, &fetcher->links) {
-		struct dlsi_link *link = dlsi_list_entry(node, struct dlsi_link, node);
+	dlsi_list_each (node, &fetcher->holders) {
+		struct dlsi_holder *holder = dlsi_list_entry(node, struct dlsi_holder, node);
 
-		if (!link->users && (!longest || link->idle_since_ns < longest->idle_since_ns))
-			longest = link;
+		if (!holder->users && (!longest || holder->idle_since_ns < longest->idle_since_ns))
+			longest = holder;
 	}
 	if (longest)
-		drop_link(fetcher, longest);
+		drop_holder(fetcher, longest);
 }
 
-static int find_or_create_link(
-	struct dlsi_fetcher *fetcher, const char *endpoint, struct dlsi_link **link_out, struct dls_error *err)
+static int find_or_create_holder(
+	struct dlsi_fetcher *fetcher, const char *endpoint, struct dlsi_holder **holder_out, struct dls_error *err)
 {
-	struct dlsi_link *link;
+	struct dlsi_holder *holder;
 	int rc;
 
-	dlsi_list_each (node, &fetcher->links) {
-		link = dlsi_list_entry(node, struct dlsi_link, node);
-		if (strcmp(link->endpoint, endpoint) == 0) {
-			*link_out = link;
+	dlsi_list_each (node, &fetcher->holders) {
+		holder = dlsi_list_entry(node, struct dlsi_holder, node);
+		if (strcmp(holder->endpoint, endpoint) == 0) {
+			*holder_out = holder;
 			return 0;
 		}
 	}
-	if (fetcher->link_count == DLSI_FETCHER_LINKS)
+	if (fetcher->holder_count == DLSI_FETCHER_HOLDERS)
 		drop_longest_idle(fetcher);
-	rc = dlsi_link_create(fetcher->alloc, fetcher->context, endpoint, &link, err);
+	rc = dlsi_holder_create(fetcher->alloc, fetcher->context, endpoint, &holder, err);
 	if (rc)
 		return rc;
-	dlsi_list_append(&fetcher->links, &link->node);
-	fetcher->link_count++;
-	*link_out = link;
+	dlsi_list_append(&fetcher->holders, &holder->node);
+	fetcher->holder_count++;
+	*holder_out = holder;
 	return 0;
 }
 
@@ -99,8 +99,8 @@ unsigned dlsi_fetcher_poll_items(const struct dlsi_fetcher *fetcher, zmq_pollite
 {
 	unsigned count = 0;
 
-	dlsi_list_each (node, &fetcher->links) {
-		dlsi_transport_poll_items(dlsi_list_entry(node, struct dlsi_link, node)->transport, items + count);
+	dlsi_list_each (node, &fetcher->holders) {
+		dlsi_transport_poll_items(dlsi_list_entry(node, struct dlsi_holder, node)->transport, items + count);
 		count += DLSI_TRANSPORT_POLL;
 	}
 	return count;
@@ -116,44 +116,44 @@ int64_t dlsi_fetcher_due_ns(const struct dlsi_fetcher *fetcher)
 
 		due = own < due ? own : due;
 	}
-	dlsi_list_each (node, &fetcher->links) {
-		const struct dlsi_link *link = dlsi_list_entry(node, struct dlsi_link, node);
-		int64_t own = link->users ? INT64_MAX : link->idle_since_ns + fetcher->timeout_ns;
+	dlsi_list_each (node, &fetcher->holders) {
+		const struct dlsi_holder *holder = dlsi_list_entry(node, struct dlsi_holder, node);
+		int64_t own = holder->users ? INT64_MAX : holder->idle_since_ns + fetcher->timeout_ns;
 
 		due = own < due ? own : due;
 	}
 	return due;
 }
 
-static void begin_all(struct dlsi_fetcher *fetcher, struct dlsi_link *link)
+static void begin_all(struct dlsi_fetcher *fetcher, struct dlsi_holder *holder)
 {
 	struct dls_error err = {0};
 
 	dlsi_list_each (node, &fetcher->active) {
 		struct dlsi_transfer *transfer = dlsi_list_entry(node, struct dlsi_transfer, node);
 
-		if (transfer->link == link)
+		if (transfer->holder == holder)
 			end_if_over(fetcher, transfer, dlsi_transfer_begin(transfer, &err), &err);
 	}
 }
 
 /* The transfer that an answer is for; NULL if it has ended meanwhile. */
-static struct dlsi_transfer *find(const struct dlsi_fetcher *fetcher, const struct dlsi_link *link, uint64_t number)
+static struct dlsi_transfer *find(const struct dlsi_fetcher *fetcher, const struct dlsi_holder *holder, uint64_t number)
 {
 	dlsi_list_each (node, &fetcher->active) {
 		struct dlsi_transfer *transfer = dlsi_list_entry(node, struct dlsi_transfer, node);
 
-		if (transfer->link == link && transfer->number == number)
+		if (transfer->holder == holder && transfer->number == number)
 			return transfer;
 	}
 	return NULL;
 }
 
-static void take_record(struct dlsi_fetcher *fetcher, struct dlsi_link *link, const struct dlsi_record *record,
+static void take_record(struct dlsi_fetcher *fetcher, struct dlsi_holder *holder, const struct dlsi_record *record,
 	struct dlsi_frame *frame, int64_t now_ns)
 {
 	uint64_t number = record->kind == DLSI_DATA ? record->data.fetch : record->error.fetch, before;
-	struct dlsi_transfer *transfer = find(fetcher, link, number);
+	struct dlsi_transfer *transfer = find(fetcher, holder, number);
 	struct dls_error err = {0};
 	int rc;
 
@@ -167,7 +167,7 @@ static void take_record(struct dlsi_fetcher *fetcher, struct dlsi_link *link, co
 }
 
 static void take_message(
-	struct dlsi_fetcher *fetcher, struct dlsi_link *link, const struct dlsi_arrival *arrival, int64_t now_ns)
+	struct dlsi_fetcher *fetcher, struct dlsi_holder *holder, const struct dlsi_arrival *arrival, int64_t now_ns)
 {
 	struct dlsi_message message;
 	struct dlsi_record record;
@@ -178,7 +178,8 @@ static void take_message(
 			bool has_frame = dlsi_record_frames(&record) > 0;
 
 			if (record.kind == DLSI_DATA || record.kind == DLSI_ERROR)
-				take_record(fetcher, link, &record, has_frame ? arrival->frames[frame] : NULL, now_ns);
+				take_record(
+					fetcher, holder, &record, has_frame ? arrival->frames[frame] : NULL, now_ns);
 			frame += has_frame;
 		}
 	}
@@ -186,25 +187,25 @@ static void take_message(
 		dlsi_frame_unref(arrival->frames[i]);
 }
 
-static void step_link(struct dlsi_fetcher *fetcher, struct dlsi_link *link, int64_t now_ns)
+static void step_holder(struct dlsi_fetcher *fetcher, struct dlsi_holder *holder, int64_t now_ns)
 {
 	struct dlsi_arrival arrival;
 	int rc = 1;
 
 	for (int i = 0; i < ARRIVALS_PER_STEP && rc == 1; i++) {
-		rc = dlsi_transport_next(link->transport, &arrival);
+		rc = dlsi_transport_next(holder->transport, &arrival);
 		if (rc != 1)
 			break;
 		if (arrival.kind == DLSI_ARRIVAL_MESSAGE)
-			take_message(fetcher, link, &arrival, now_ns);
+			take_message(fetcher, holder, &arrival, now_ns);
 		else
-			link->peer = arrival.kind == DLSI_ARRIVAL_CONNECTED ? arrival.peer : (struct dlsi_peer){0};
+			holder->peer = arrival.kind == DLSI_ARRIVAL_CONNECTED ? arrival.peer : (struct dlsi_peer){0};
 		if (arrival.kind == DLSI_ARRIVAL_CONNECTED)
-			begin_all(fetcher, link);
+			begin_all(fetcher, holder);
 	}
 	if (rc < 0) { /* an answer is missing now */
-		link->peer = (struct dlsi_peer){0};
-		dlsi_transport_reopen(link->transport, NULL); /* if that fails too, its transfers run out of time */
+		holder->peer = (struct dlsi_peer){0};
+		dlsi_transport_reopen(holder->transport, NULL); /* if that fails too, its transfers run out of time */
 	}
 }
 
@@ -220,11 +221,11 @@ void dlsi_fetcher_start(struct dlsi_fetcher *fetcher, struct dlsi_transfer *tran
 		end_if_over(fetcher, transfer, dlsi_transfer_copy(transfer, &err), &err);
 		return;
 	}
-	rc = find_or_create_link(fetcher, transfer->fetch.endpoint, &transfer->link, &err);
+	rc = find_or_create_holder(fetcher, transfer->fetch.endpoint, &transfer->holder, &err);
 	if (rc == 0) {
-		transfer->link->users++;
-		if (!transfer->link->peer.generation) {
-			step_link(fetcher, transfer->link, now_ns); /* it may be connected by now */
+		transfer->holder->users++;
+		if (!transfer->holder->peer.generation) {
+			step_holder(fetcher, transfer->holder, now_ns); /* it may be connected by now */
 			return;
 		}
 		rc = dlsi_transfer_begin(transfer, &err);
@@ -243,12 +244,12 @@ static void expire(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer)
 
 void dlsi_fetcher_step(struct dlsi_fetcher *fetcher, int64_t now_ns)
 {
-	dlsi_list_each (node, &fetcher->links) {
-		struct dlsi_link *link = dlsi_list_entry(node, struct dlsi_link, node);
+	dlsi_list_each (node, &fetcher->holders) {
+		struct dlsi_holder *holder = dlsi_list_entry(node, struct dlsi_holder, node);
 
-		step_link(fetcher, link, now_ns);
-		if (!link->users && link->idle_since_ns + fetcher->timeout_ns <= now_ns)
-			drop_link(fetcher, link);
+		step_holder(fetcher, holder, now_ns);
+		if (!holder->users && holder->idle_since_ns + fetcher->timeout_ns <= now_ns)
+			drop_holder(fetcher, holder);
 	}
 	dlsi_list_each (node, &fetcher->active) {
 		struct dlsi_transfer *transfer = dlsi_list_entry(node, struct dlsi_transfer, node);

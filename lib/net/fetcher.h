@@ -8,11 +8,11 @@ struct dlsi_fetcher {
 	const struct dlsi_alloc *alloc;
 	void *context;
 	struct dlsi_offers *offers; /* of this process; borrowed */
-	int64_t timeout_ns;         /* of a transfer that does not move, and of a link without users */
+	int64_t timeout_ns;         /* of a transfer that does not move, and of a holder without users */
 	struct dlsi_list active;
 	unsigned active_count;
-	struct dlsi_list links;
-	unsigned link_count;
+	struct dlsi_list holders;
+	unsigned holder_count;
 
 	/* Called for each transfer that has ended, which is then the callee's. It may not call the fetcher. */
 	void (*ended)(void *arg, struct dlsi_transfer *transfer, int code, const struct dls_error *err);
@@ -32,7 +32,7 @@ void dlsi_fetcher_end(
 	struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int code, const struct dls_error *err);
 
 /* What to wait for; returns how many. */
-enum { DLSI_FETCHER_LINKS = 64, DLSI_FETCHER_POLL = DLSI_FETCHER_LINKS * DLSI_TRANSPORT_POLL };
+enum { DLSI_FETCHER_HOLDERS = 64, DLSI_FETCHER_POLL = DLSI_FETCHER_HOLDERS * DLSI_TRANSPORT_POLL };
 unsigned dlsi_fetcher_poll_items(const struct dlsi_fetcher *fetcher, zmq_pollitem_t *items);
 
 /* When to step at the latest; INT64_MAX: not before something arrives. */

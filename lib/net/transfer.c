@@ -109,7 +109,7 @@ static int ask(struct dlsi_transfer *transfer, struct dls_error *err)
 {
 	const uint64_t most = (uint64_t)DLSI_BLOB_CHUNKS_IN_FLIGHT * DLSI_BLOB_CHUNK_BYTES;
 	const struct dlsi_fetch *fetch = &transfer->fetch;
-	struct dlsi_message_writer writer = dlsi_link_begin(transfer->link);
+	struct dlsi_message_writer writer = dlsi_holder_begin(transfer->holder);
 
 	while (transfer->asked < fetch->length && transfer->asked - transfer->sink.received < most) {
 		uint32_t length = chunk_at(transfer, transfer->asked);
@@ -124,7 +124,7 @@ static int ask(struct dlsi_transfer *transfer, struct dls_error *err)
 		dlsi_message_add(&writer, &read);
 		transfer->asked += length;
 	}
-	return dlsi_link_send(transfer->link, err);
+	return dlsi_holder_send(transfer->holder, err);
 }
 
 int dlsi_transfer_begin(struct dlsi_transfer *transfer, struct dls_error *err)
@@ -137,9 +137,9 @@ int dlsi_transfer_begin(struct dlsi_transfer *transfer, struct dls_error *err)
 		transfer->asked = transfer->sink.received;
 		return ask(transfer, err);
 	}
-	writer = dlsi_link_begin(transfer->link);
+	writer = dlsi_holder_begin(transfer->holder);
 	dlsi_message_add(&writer, &open);
-	return dlsi_link_send(transfer->link, err);
+	return dlsi_holder_send(transfer->holder, err);
 }
 
 /* The holder has the blob. */

@@ -3,7 +3,7 @@
 #ifndef DLSI_TRANSFER_H
 #define DLSI_TRANSFER_H
 
-#include "net/link.h"
+#include "net/holder.h"
 #include "net/offer.h"
 #include "net/sink.h"
 #include <stdatomic.h>
@@ -33,10 +33,10 @@ struct dlsi_transfer {
 	uint64_t number;         /* the data plane's; `fetch` of the records */
 	atomic_bool cancelled;   /* the data plane's */
 	struct dlsi_fetch fetch;
-	struct dlsi_link *link;   /* to the holder; NULL: not begun, or local */
-	struct dlsi_offer *offer; /* of this process itself, which needs no link */
-	int64_t deadline_ns;      /* when nothing has come until then, the fetcher ends it */
-	bool is_open;             /* the sink is: the holder has said that it has the blob */
+	struct dlsi_holder *holder; /* NULL: not begun, or this process itself */
+	struct dlsi_offer *offer;   /* if it is this process itself */
+	int64_t deadline_ns;        /* when nothing has come until then, the fetcher ends it */
+	bool is_open;               /* the sink: it is known that the blob is there */
 	struct dlsi_sink sink;
 	uint64_t asked;           /* bytes of the part that were asked for on this connection */
 	struct dlsi_frame *frame; /* the result in memory, once complete */
@@ -56,8 +56,8 @@ void dlsi_transfer_end(struct dlsi_transfer *transfer, int code, const struct dl
 /* How far it has come; more after every answer that brings it on. */
 uint64_t dlsi_transfer_progress(const struct dlsi_transfer *transfer);
 
-/* On a new connection of its link: asks for the blob, or for what is still missing of it. Errors: DLS_ENOMEM; that the
- * connection was lost meanwhile is none. */
+/* On a new connection of its holder: asks for the blob, or for what is still missing of it. Errors: DLS_ENOMEM; that
+ * the connection was lost meanwhile is none. */
 int dlsi_transfer_begin(struct dlsi_transfer *transfer, struct dls_error *err);
 
 /* Takes a DATA or ERROR record of this fetch, with its frame or NULL, and asks for more. 1: complete. Errors: those of

@@ -1,16 +1,16 @@
-/* A dialer to one holder of blobs, shared by all fetches from it. One thread, the data plane's. */
-#ifndef DLSI_LINK_H
-#define DLSI_LINK_H
+/* A holder of blobs and the connection to it, shared by all fetches from it. One thread, the data plane's. */
+#ifndef DLSI_HOLDER_H
+#define DLSI_HOLDER_H
 
 #include "base/limits.h"
 #include "base/list.h"
 #include "net/transport.h"
 #include "proto/message.h"
 
-struct dlsi_link {
+struct dlsi_holder {
 	struct dlsi_list node; /* in the fetcher's list */
 	struct dlsi_transport *transport;
-	struct dlsi_peer peer; /* the holder, while there is a connection; else generation 0 */
+	struct dlsi_peer peer; /* while there is a connection; else generation 0 */
 	unsigned users;        /* transfers */
 	int64_t idle_since_ns; /* when there are none */
 	struct dlsi_buffer message;
@@ -19,13 +19,13 @@ struct dlsi_link {
 };
 
 /* Errors: DLS_EADDRESS, DLS_EIO, DLS_ENOMEM. */
-int dlsi_link_create(const struct dlsi_alloc *alloc, void *context, const char *endpoint, struct dlsi_link **link_out,
-	struct dls_error *err);
-void dlsi_link_destroy(struct dlsi_link *link);
+int dlsi_holder_create(const struct dlsi_alloc *alloc, void *context, const char *endpoint,
+	struct dlsi_holder **holder_out, struct dls_error *err);
+void dlsi_holder_destroy(struct dlsi_holder *holder);
 
 /* A message to the holder: begin, add records, send. Without a connection nothing is sent, which is no error: another
  * connection begins anew. Errors: DLS_ENOMEM. */
-struct dlsi_message_writer dlsi_link_begin(struct dlsi_link *link);
-int dlsi_link_send(struct dlsi_link *link, struct dls_error *err);
+struct dlsi_message_writer dlsi_holder_begin(struct dlsi_holder *holder);
+int dlsi_holder_send(struct dlsi_holder *holder, struct dls_error *err);
 
 #endif

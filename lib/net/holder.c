@@ -1,0 +1,51 @@
+#include "net/holder.h"
+
+#include <stdio.h>
+
+int dlsi_holder_create(const struct dlsi_alloc *alloc, void *context, const char *endpoint,
+	struct dlsi_holder **holder_out, struct dls_error *err)
+{
+	struct dlsi_transport_config config = {.context = context, .endpoint = endpoint};
+	struct dlsi_holder *holder = dlsi_calloc(alloc, 1, sizeof *holder);
+	int rc;
+
+	if (!holder)
+		return dlsi_fail_memory(err);
+	holder->alloc = alloc;
+	dlsi_list_init(&holder->node);
+	dlsi_buffer_init(&holder->message, alloc);
+	snprintf(holder->endpoint, sizeof holder->endpoint, "%s", endpoint);
+	rc = dlsi_transport_dial(alloc, &config, &holder->transport, err);
+	if (rc)
+		dlsi_free(alloc, holder);
+	else
+		*holder_out = holder;
+	return rc;
+}
+
+void dlsi_holder_destroy(struct dlsi_holder *holder)
+{
+	dlsi_list_remove(&holder->node);
+	dlsi_transport_destroy(holder->transport, 0);
+	dlsi_buffer_fini(&holder->message);
+	dlsi_free(holder->alloc, holder);
+}
+
+struct dlsi_message_writer dlsi_holder_begin(struct dlsi_holder *holder)
+{
+	static const struct dlsi_id no_cluster;
+
+	dlsi_buffer_clear(&holder->message);
+	return dlsi_message_begin(&holder->message, &no_cluster, 0);
+}
+
+int dlsi_holder_send(struct dlsi_holder *holder, struct dls_error *err)
+{
+	int rc;
+
+	if (holder->message.failed)
+		return dlsi_fail_memory(err);
+	rc = dlsi_transport_send(
+		holder->transport, holder->peer, holder->message.data, holder->message.length, NULL, 0);
+	return rc == DLS_ENOMEM ? dlsi_fail_memory(err) : 0;
+}
