@@ -181,18 +181,35 @@ static int find_plan(struct dlsi_model *model, int64_t batch, struct plan **plan
 	return 0;
 }
 
-int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs, struct dls_tensor *outputs,
-	struct dls_error *err)
+static int check_batch(const struct dlsi_model *model, int64_t batch, struct dls_error *err)
 {
-	struct plan *plan = NULL;
-	int rc = 0;
-
 	if (batch < 1 || batch > DLSI_TASK_ITEMS)
 		return dlsi_fail(err, DLS_EINVAL, "%s: a batch is 1 to %d items, not %lld", model->name,
 			DLSI_TASK_ITEMS, (long long)batch);
 	if (batch > 1 && model->graph->unbatchable)
 		return dlsi_fail(
 			err, DLS_EINVAL, "%s runs its items one by one: %s", model->name, model->graph->unbatchable);
+	return 0;
+}
+
+int dlsi_model_prepare(struct dlsi_model *model, int64_t batch, struct dls_error *err)
+{
+	struct plan *plan = NULL;
+	int rc = check_batch(model, batch, err);
+
+	if (rc == 0)
+		rc = find_plan(model, batch, &plan, err);
+	if (rc == 0)
+		plan->used = ++model->runs;
+	return rc;
+}
+
+int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs, struct dls_tensor *outputs,
+	struct dls_error *err)
+{
+	struct plan *plan = NULL;
+	int rc = check_batch(model, batch, err);
+
 	for (size_t i = 0; rc == 0 && i < model->graph->input_count; i++)
 		rc = check_input(model, dlsi_model_input(model, i), batch, &inputs[i], err);
 	for (size_t i = 0; rc == 0 && i < model->graph->output_count; i++)

@@ -53,6 +53,10 @@ const struct dlsi_model_port *dlsi_model_output(const struct dlsi_model *model, 
 /* NULL for a batchable model, else one sentence that says why items have to run one by one. */
 const char *dlsi_model_unbatchable(const struct dlsi_model *model);
 
+/* Makes the plan for this batch size if it is not there, so that the next run with it takes no longer than later ones.
+ * Errors: as dlsi_model_run. */
+int dlsi_model_prepare(struct dlsi_model *model, int64_t batch, struct dls_error *err);
+
 /* Runs `batch` items (1 or more; only 1 unless batchable). `inputs` and `outputs` are arrays in the order of the ports.
  *
  * Each input must have its port's dtype, rank and dims, with dims[0] = batch in a batchable model. Each output brings a

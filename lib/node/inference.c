@@ -1,18 +1,29 @@
 #include "node/inference.h"
 
+#include "base/clock.h"
 #include "base/limits.h"
+#include "node/crew.h"
 #include "node/inference_model.h"
 #include "node/inference_output.h"
 #include <string.h>
 
+/* An item on its way through a batch. */
+struct place {
+	uint32_t item;
+	int code; /* with which it could not be prepared */
+	char *sentence;
+};
+
 struct dlsi_inference {
 	const struct dlsi_alloc *alloc;
 	struct dlsi_device *device;
+	struct dlsi_crew *crew;
 	struct dlsi_list models; /* the one used last at the end */
 	unsigned model_count;
+	struct place places[DLSI_TASK_ITEMS];
 };
 
-int dlsi_inference_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device,
+int dlsi_inference_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device, unsigned helpers,
 	struct dlsi_inference **inference_out, struct dls_error *err)
 {
 	struct dlsi_inference *inference = dlsi_calloc(alloc, 1, sizeof *inference);
@@ -23,8 +34,10 @@ int dlsi_inference_create(const struct dlsi_alloc *alloc, const struct dlsi_devi
 	inference->alloc = alloc;
 	dlsi_list_init(&inference->models);
 	rc = dlsi_device_create(alloc, device, &inference->device, err);
+	if (rc == 0)
+		rc = dlsi_crew_create(alloc, helpers, &inference->crew, err);
 	if (rc)
-		dlsi_free(alloc, inference);
+		dlsi_inference_destroy(inference);
 	else
 		*inference_out = inference;
 	return rc;
@@ -41,6 +54,7 @@ void dlsi_inference_destroy(struct dlsi_inference *inference)
 		return;
 	while (!dlsi_list_empty(&inference->models))
 		dlsi_inference_model_destroy(first_of(inference));
+	dlsi_crew_destroy(inference->crew);
 	dlsi_device_destroy(inference->device);
 	dlsi_free(inference->alloc, inference);
 }
@@ -73,8 +87,14 @@ static int find_model(struct dlsi_inference *inference, const struct dlsi_model_
 	return 0;
 }
 
-/* Makes the item's inputs in place `place` of the next run. */
-static int prepare(
+/* A batch being put together. */
+struct batch {
+	struct dlsi_inference_model *model;
+	struct dls_task *task;
+	struct place *places;
+};
+
+static int prepare_item(
 	struct dlsi_inference_model *model, struct dls_task *task, uint32_t item, uint32_t place, struct dls_error *err)
 {
 	size_t inputs = model->plan.input_count;
@@ -96,6 +116,38 @@ static int prepare(
 			rc = dlsi_prepare_tensor(&model->plan.inputs[i], model->alloc, input.tensor, to, err);
 	}
 	return rc;
+}
+
+/* One item of the batch, in any thread of the crew. */
+static void prepare_place(void *arg, uint32_t i)
+{
+	const struct batch *batch = arg;
+	struct place *place = &batch->places[i];
+	struct dls_error err;
+
+	place->code = prepare_item(batch->model, batch->task, place->item, i, &err);
+	place->sentence = place->code ? dlsi_strdup(batch->model->alloc, err.text) : NULL;
+}
+
+/* Fails the items that could not be prepared and closes the gaps they leave; returns how many there are left. */
+static uint32_t sort_out(const struct batch *batch, uint32_t count)
+{
+	uint32_t i = 0;
+
+	while (i < count) {
+		struct place *place = &batch->places[i];
+
+		if (place->code == 0) {
+			i++;
+			continue;
+		}
+		dls_task_fail(batch->task, place->item, place->code, place->sentence);
+		dlsi_free(batch->model->alloc, place->sentence);
+		*place = batch->places[--count];
+		if (i < count && place->code == 0)
+			dlsi_inference_model_move(batch->model, count, i);
+	}
+	return count;
 }
 
 /* One output of one item as it is sent. `best` has room for its highest values and their indices. */
@@ -120,12 +172,7 @@ static struct dlsi_field make_field(const struct dlsi_output_plan *plan, void *v
 	return field;
 }
 
-static void fail(struct dls_task *task, uint32_t item, const struct dls_error *why)
-{
-	dls_task_fail(task, item, why->code, why->text);
-}
-
-/* Gives the item what place `place` of the last run holds. */
+/* Gives the item what its place holds after a run. */
 static void give(struct dlsi_inference_model *model, struct dls_task *task, uint32_t item, uint32_t place)
 {
 	struct dlsi_field fields[DLSI_ROW_FIELDS];
@@ -139,44 +186,76 @@ static void give(struct dlsi_inference_model *model, struct dls_task *task, uint
 		best += 2 * (size_t)plan->how->top;
 	}
 	if (dlsi_task_give(task, item, fields, (unsigned)model->plan.output_count, &err))
-		fail(task, item, &err);
+		dls_task_fail(task, item, err.code, err.text);
 }
 
-/* Runs items from `from` on, as many as one batch takes of those that can be prepared; returns where to go on. */
-static uint32_t run_batch(struct dlsi_inference_model *model, struct dls_task *task, uint32_t from, uint32_t *items)
+/* How many of the items that are left run together: all that may, else a power of two, so that a model needs few plans
+ * whatever the tasks' sizes are. Making one takes as long as running tens of items. */
+static uint32_t choose_run(uint32_t left, uint32_t most)
 {
-	uint32_t most = dlsi_inference_model_batch(model), left = task->count - from, count = 0;
-	struct dls_error err;
-	int rc = dlsi_inference_model_reserve(model, most < left ? most : left, &err);
+	uint32_t items = 1;
 
-	for (; from < task->count && count < most; from++) {
-		if (rc || prepare(model, task, from, count, &err))
-			fail(task, from, &err);
-		else
-			items[count++] = from;
-	}
-	if (count)
-		rc = dlsi_inference_model_run(model, count, &err);
-	for (uint32_t i = 0; i < count; i++) {
-		if (rc)
-			fail(task, items[i], &err);
-		else
-			give(model, task, items[i], i);
-	}
-	return from;
+	if (left >= most)
+		return most;
+	while (2 * items <= left)
+		items *= 2;
+	return items;
 }
 
-void dlsi_inference_run(struct dlsi_inference *inference, const struct dlsi_model_files *files, struct dls_task *task)
+/* Runs the places and gives their items the outputs; adds the time of the runs to *busy_ns. */
+static void run_places(const struct batch *batch, uint32_t count, uint32_t most, int64_t *busy_ns)
 {
-	uint32_t items[DLSI_TASK_ITEMS];
-	struct dlsi_inference_model *model;
 	struct dls_error err;
 
-	if (find_model(inference, files, &model, &err)) {
-		for (uint32_t i = 0; i < task->count; i++)
-			fail(task, i, &err);
-		return;
+	for (uint32_t first = 0, items; first < count; first += items) {
+		int64_t start_ns;
+		int rc;
+
+		items = choose_run(count - first, most);
+		rc = dlsi_inference_model_prepare(batch->model, items, &err);
+		start_ns = dlsi_clock_monotonic_ns();
+		if (rc == 0)
+			rc = dlsi_inference_model_run(batch->model, first, items, &err);
+		for (uint32_t i = first; i < first + items; i++) {
+			if (rc)
+				dls_task_fail(batch->task, batch->places[i].item, err.code, err.text);
+			else
+				give(batch->model, batch->task, batch->places[i].item, i);
+		}
+		*busy_ns += dlsi_clock_monotonic_ns() - start_ns;
 	}
-	for (uint32_t from = 0; from < task->count && !dls_task_cancelled(task);)
-		from = run_batch(model, task, from, items);
+}
+
+static void fail_all(struct dls_task *task, const struct dls_error *why)
+{
+	for (uint32_t i = 0; i < task->count; i++)
+		dls_task_fail(task, i, why->code, why->text);
+}
+
+uint64_t dlsi_inference_run(
+	struct dlsi_inference *inference, const struct dlsi_model_files *files, struct dls_task *task)
+{
+	struct batch batch = {.task = task, .places = inference->places};
+	uint32_t most = 0, count;
+	struct dls_error err;
+	int64_t busy_ns = 0;
+	int rc = find_model(inference, files, &batch.model, &err);
+
+	if (rc == 0) {
+		most = dlsi_inference_model_batch(batch.model);
+		rc = dlsi_inference_model_reserve(batch.model, most < task->count ? most : task->count, &err);
+	}
+	if (rc)
+		fail_all(task, &err);
+	for (uint32_t first = 0; rc == 0 && first < task->count && !dls_task_cancelled(task); first += count) {
+		int64_t start_ns = dlsi_clock_monotonic_ns();
+
+		count = task->count - first < most ? task->count - first : most;
+		for (uint32_t i = 0; i < count; i++)
+			inference->places[i].item = first + i;
+		dlsi_crew_run(inference->crew, prepare_place, &batch, count);
+		busy_ns += dlsi_clock_monotonic_ns() - start_ns;
+		run_places(&batch, sort_out(&batch, count), most, &busy_ns);
+	}
+	return (uint64_t)busy_ns;
 }

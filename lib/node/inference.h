@@ -18,15 +18,18 @@ struct dlsi_model_files {
 	const char *json; /* NULL: there is none */
 };
 
-/* Errors: as dlsi_device_create. */
-int dlsi_inference_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device,
+/* `helpers` threads help to decode and prepare what goes into a batch. Errors: as dlsi_device_create, DLS_EIO (no
+ * threads). */
+int dlsi_inference_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device, unsigned helpers,
 	struct dlsi_inference **inference_out, struct dls_error *err);
 
 /* NULL is allowed. */
 void dlsi_inference_destroy(struct dlsi_inference *inference);
 
 /* Gives each item of the task its result or its error. An item that cannot become the model's input fails alone; what
- * keeps the whole model from running fails all. Ends early when the task is cancelled. */
-void dlsi_inference_run(struct dlsi_inference *inference, const struct dlsi_model_files *files, struct dls_task *task);
+ * keeps the whole model from running fails all. Ends early when the task is cancelled. Returns the nanoseconds that the
+ * items took, without what is done once per model and batch size. */
+uint64_t dlsi_inference_run(
+	struct dlsi_inference *inference, const struct dlsi_model_files *files, struct dls_task *task);
 
 #endif

@@ -141,24 +141,43 @@ int dlsi_inference_model_reserve(struct dlsi_inference_model *model, uint32_t it
 	return 0;
 }
 
-void *dlsi_inference_model_input(struct dlsi_inference_model *model, size_t input, uint32_t item)
+void *dlsi_inference_model_input(struct dlsi_inference_model *model, size_t input, uint32_t place)
 {
-	return (uint8_t *)(uintptr_t)model->inputs[input].data + item * model->plan.inputs[input].bytes;
+	return (uint8_t *)(uintptr_t)model->inputs[input].data + place * model->plan.inputs[input].bytes;
 }
 
-void *dlsi_inference_model_output(struct dlsi_inference_model *model, size_t output, uint32_t item)
+void *dlsi_inference_model_output(struct dlsi_inference_model *model, size_t output, uint32_t place)
 {
-	return (uint8_t *)(uintptr_t)model->outputs[output].data + item * model->plan.outputs[output].bytes;
+	return (uint8_t *)(uintptr_t)model->outputs[output].data + place * model->plan.outputs[output].bytes;
 }
 
-int dlsi_inference_model_run(struct dlsi_inference_model *model, uint32_t items, struct dls_error *err)
+void dlsi_inference_model_move(struct dlsi_inference_model *model, uint32_t from, uint32_t to)
 {
+	for (size_t i = 0; i < model->plan.input_count && from != to; i++)
+		memcpy(dlsi_inference_model_input(model, i, to), dlsi_inference_model_input(model, i, from),
+			model->plan.inputs[i].bytes);
+}
+
+int dlsi_inference_model_prepare(struct dlsi_inference_model *model, uint32_t items, struct dls_error *err)
+{
+	return dlsi_model_prepare(model->model, items, err);
+}
+
+int dlsi_inference_model_run(struct dlsi_inference_model *model, uint32_t first, uint32_t items, struct dls_error *err)
+{
+	struct dls_tensor inputs[DLSI_ROW_FIELDS], outputs[DLSI_ROW_FIELDS];
+
 	for (size_t i = 0; i < model->plan.input_count; i++) {
+		inputs[i] = model->inputs[i];
 		if (model->plan.batchable)
-			model->inputs[i].dims[0] = items;
-		model->inputs[i].bytes = items * model->plan.inputs[i].bytes;
+			inputs[i].dims[0] = items;
+		inputs[i].data = dlsi_inference_model_input(model, i, first);
+		inputs[i].bytes = items * model->plan.inputs[i].bytes;
 	}
-	for (size_t i = 0; i < model->plan.output_count; i++)
-		model->outputs[i].bytes = items * model->plan.outputs[i].bytes;
-	return dlsi_model_run(model->model, items, model->inputs, model->outputs, err);
+	for (size_t i = 0; i < model->plan.output_count; i++) {
+		outputs[i] = model->outputs[i];
+		outputs[i].data = dlsi_inference_model_output(model, i, first);
+		outputs[i].bytes = items * model->plan.outputs[i].bytes;
+	}
+	return dlsi_model_run(model->model, items, inputs, outputs, err);
 }

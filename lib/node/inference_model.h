@@ -16,7 +16,7 @@ struct dlsi_inference_model {
 	struct dlsi_description description;
 	struct dlsi_model *model;
 	struct dlsi_model_plan plan;
-	struct dls_tensor *inputs; /* of one run, with room for `capacity` items */
+	struct dls_tensor *inputs; /* of a run of all `capacity` places */
 	struct dls_tensor *outputs;
 	uint32_t capacity;
 	float *best; /* room for the highest values and indices of all outputs of an item */
@@ -29,17 +29,23 @@ int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_devi
 	const struct dlsi_model_files *files, struct dlsi_inference_model **model_out, struct dls_error *err);
 void dlsi_inference_model_destroy(struct dlsi_inference_model *model);
 
-/* Items that one run may take. */
+/* The most items of one run. */
 uint32_t dlsi_inference_model_batch(const struct dlsi_inference_model *model);
 
 /* Makes room for `items` (at most dlsi_inference_model_batch). Errors: DLS_ENOMEM. */
 int dlsi_inference_model_reserve(struct dlsi_inference_model *model, uint32_t items, struct dls_error *err);
 
-/* The place of an input of the item in the next run, and of an output in the last one. */
-void *dlsi_inference_model_input(struct dlsi_inference_model *model, size_t input, uint32_t item);
-void *dlsi_inference_model_output(struct dlsi_inference_model *model, size_t output, uint32_t item);
+/* Where the item in this place has its input, and its output after a run. */
+void *dlsi_inference_model_input(struct dlsi_inference_model *model, size_t input, uint32_t place);
+void *dlsi_inference_model_output(struct dlsi_inference_model *model, size_t output, uint32_t place);
 
-/* Runs the first `items` places. Errors: as dlsi_model_run. */
-int dlsi_inference_model_run(struct dlsi_inference_model *model, uint32_t items, struct dls_error *err);
+/* Copies the inputs from one place to another. */
+void dlsi_inference_model_move(struct dlsi_inference_model *model, uint32_t from, uint32_t to);
+
+/* Makes ready for runs of so many items, which takes long the first time. Errors: as dlsi_model_prepare. */
+int dlsi_inference_model_prepare(struct dlsi_inference_model *model, uint32_t items, struct dls_error *err);
+
+/* Runs `items` places from `first` on. Errors: as dlsi_model_run. */
+int dlsi_inference_model_run(struct dlsi_inference_model *model, uint32_t first, uint32_t items, struct dls_error *err);
 
 #endif

@@ -113,7 +113,7 @@ static uint32_t run(const char *description, struct dlsi_buffer *page)
 
 	files.json = json;
 	begin_task(&task);
-	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, &inference, NULL), 0);
+	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, &inference, NULL), 0);
 	dlsi_inference_run(inference, &files, &task);
 	dlsi_inference_destroy(inference);
 	dlsi_buffer_init(page, unit_alloc());
@@ -240,7 +240,7 @@ static void test_keeps_only_so_many_models(void **state)
 
 	(void)state;
 	draw_pictures();
-	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, &inference, NULL), 0);
+	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, &inference, NULL), 0);
 	for (uint8_t i = 0; i < DLSI_MODELS_LOADED + 3; i++) {
 		struct dlsi_model_files files = {.id.bytes = {i % (DLSI_MODELS_LOADED + 2)}, .onnx = ONNX};
 		struct dls_task task;
@@ -265,7 +265,7 @@ static void test_a_cancelled_task_is_not_run(void **state)
 	draw_pictures();
 	begin_task(&task);
 	atomic_store(&task.cancelled, true);
-	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, &inference, NULL), 0);
+	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, &inference, NULL), 0);
 	dlsi_inference_run(inference, &files, &task);
 	dlsi_buffer_init(&page, unit_alloc());
 	assert_int_equal(dlsi_task_finish(&task, &missing, &page, &failed), 0);
