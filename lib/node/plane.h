@@ -1,0 +1,24 @@
+/* Which data plane a handle uses: one per address in its context, shared by the handles that serve there, and made when
+ * the first one needs it. */
+#ifndef DLSI_PLANE_H
+#define DLSI_PLANE_H
+
+#include "net/dataplane.h"
+#include "node/ctx.h"
+
+/* What a client or worker says about itself. */
+struct dlsi_plane_options {
+	const char *master;    /* the address it dials */
+	const char *data_bind; /* NULL: within the process if the master is in it, loopback if the master is reached
+				* over it, else the interface that reaches the master, any free port */
+	bool insecure;         /* beyond loopback is allowed */
+};
+
+/* Errors: DLS_EADDRESS, DLS_EDENIED (beyond loopback without `insecure`), DLS_ENOMEM. May wait for a name server. */
+int dlsi_plane_ref(struct dls_ctx *ctx, const struct dlsi_plane_options *options, struct dlsi_dataplane **plane_out,
+	struct dls_error *err);
+
+/* NULL is allowed. The last one ends it; all offers and fetches of the handle are gone by then. */
+void dlsi_plane_unref(struct dls_ctx *ctx, struct dlsi_dataplane *plane);
+
+#endif
