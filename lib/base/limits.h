@@ -35,6 +35,7 @@
 #define DLSI_PEERS              16384
 #define DLSI_PEER_QUEUE         16384 /* messages that wait for one peer; above all credits of a worker */
 #define DLSI_WORKER_DEVICES     64
+#define DLSI_LOCAL_WORKERS      256 /* of a cluster inside one process */
 #define DLSI_WORKER_HANDLERS    64
 #define DLSI_DEVICE_CREDITS     64
 #define DLSI_JOBS               65536 /* live jobs of one master */

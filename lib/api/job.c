@@ -1,0 +1,148 @@
+#include "node/job.h"
+
+#include "api/options.h"
+#include "base/export.h"
+#include "base/limits.h"
+#include "base/tensor.h"
+#include "node/result.h"
+#include <string.h>
+
+static int check_options(const struct dls_job_options *options, struct dls_error *err)
+{
+	const char *name = options->model ? options->model : options->handler;
+
+	if (!options->model == !options->handler)
+		return dlsi_fail(err, DLS_EINVAL, "a job needs either a model or a handler");
+	if (!*name || (options->handler && strlen(name) > DLSI_NAME_BYTES))
+		return dlsi_fail(err, DLS_EINVAL, "the name of a handler has from 1 to %d bytes, a path at least 1",
+			DLSI_NAME_BYTES);
+	if (options->key && (!*options->key || strlen(options->key) > DLSI_NAME_BYTES))
+		return dlsi_fail(err, DLS_EINVAL, "a key has from 1 to %d bytes", DLSI_NAME_BYTES);
+	return 0;
+}
+
+DLS_EXPORT int dls_job_create(struct dls_client *client, const struct dls_job_options *options,
+	struct dls_job **job_out, struct dls_error *err)
+{
+	struct dls_job_options known;
+	int rc = dlsi_node_client_check(client, err);
+
+	if (rc == 0)
+		rc = dlsi_options_read("dls_job_options", options, sizeof known, &known, err);
+	if (rc == 0)
+		rc = check_options(&known, err);
+	if (rc)
+		return rc;
+	if (!job_out)
+		return dlsi_fail(err, DLS_EINVAL, "job_out is NULL");
+	return dlsi_node_job_create(client, &known, job_out, err);
+}
+
+DLS_EXPORT void dls_job_destroy(struct dls_job *job)
+{
+	dlsi_node_job_destroy(job);
+}
+
+DLS_EXPORT int dls_job_add_file(struct dls_job *job, const char *path, struct dls_error *err)
+{
+	int rc = dlsi_node_job_begin_adding(job, err);
+
+	if (rc)
+		return rc;
+	rc = path ? dlsi_inputs_add_file(&job->inputs, path, err) : dlsi_fail(err, DLS_EINVAL, "the path is NULL");
+	dlsi_node_job_end_adding(job);
+	return rc;
+}
+
+DLS_EXPORT int dls_job_add_bytes(struct dls_job *job, const void *data, size_t bytes, struct dls_error *err)
+{
+	int rc = dlsi_node_job_begin_adding(job, err);
+
+	if (rc)
+		return rc;
+	rc = dlsi_inputs_add_bytes(&job->inputs, data, bytes, err);
+	dlsi_node_job_end_adding(job);
+	return rc;
+}
+
+DLS_EXPORT int dls_job_add_tensors(
+	struct dls_job *job, const struct dls_tensor *tensors, uint32_t count, struct dls_error *err)
+{
+	int rc = dlsi_node_job_begin_adding(job, err);
+
+	if (rc) {
+		dlsi_tensors_release(tensors, count);
+		return rc;
+	}
+	rc = dlsi_inputs_add_tensors(&job->inputs, tensors, count, err);
+	dlsi_node_job_end_adding(job);
+	return rc;
+}
+
+DLS_EXPORT int dls_job_add_batch(struct dls_job *job, const struct dls_tensor *tensor, struct dls_error *err)
+{
+	int rc = dlsi_node_job_begin_adding(job, err);
+
+	if (rc) {
+		dlsi_tensors_release(tensor, 1);
+		return rc;
+	}
+	rc = dlsi_inputs_add_batch(&job->inputs, tensor, err);
+	dlsi_node_job_end_adding(job);
+	return rc;
+}
+
+DLS_EXPORT uint64_t dls_job_items(const struct dls_job *job)
+{
+	return dlsi_node_job_check(job, NULL) ? 0 : dlsi_node_job_items(job);
+}
+
+DLS_EXPORT int dls_job_submit(struct dls_job *job, struct dls_error *err)
+{
+	return dlsi_node_job_submit(job, err);
+}
+
+DLS_EXPORT int dls_job_next(struct dls_job *job, int timeout_ms, struct dls_result **result_out, struct dls_error *err)
+{
+	int rc = dlsi_node_job_check(job, err);
+
+	if (rc)
+		return rc;
+	if (!result_out)
+		return dlsi_fail(err, DLS_EINVAL, "result_out is NULL");
+	return dlsi_node_job_next(job, timeout_ms, result_out, err);
+}
+
+DLS_EXPORT void dls_result_destroy(struct dls_result *result)
+{
+	dlsi_result_destroy(result);
+}
+
+DLS_EXPORT int dls_job_wait(struct dls_job *job, int timeout_ms, struct dls_error *err)
+{
+	int rc = dlsi_node_job_check(job, err);
+
+	return rc ? rc : dlsi_node_job_wait(job, timeout_ms, err);
+}
+
+DLS_EXPORT int dls_job_cancel(struct dls_job *job, struct dls_error *err)
+{
+	int rc = dlsi_node_job_check(job, err);
+
+	if (rc == 0)
+		dlsi_node_job_cancel(job);
+	return rc;
+}
+
+DLS_EXPORT int dls_job_progress(struct dls_job *job, struct dls_job_progress *progress_out)
+{
+	struct dls_job_progress progress;
+	int rc = dlsi_node_job_check(job, NULL);
+
+	if (rc)
+		return rc;
+	if (!progress_out)
+		return DLS_EINVAL;
+	dlsi_node_job_progress(job, &progress);
+	return dlsi_options_write("dls_job_progress", &progress, sizeof progress, progress_out, NULL);
+}

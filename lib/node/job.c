@@ -1,0 +1,227 @@
+#include "node/job.h"
+
+#include "base/condition.h"
+#include "base/random.h"
+#include "node/job_spec.h"
+#include <string.h>
+
+static int write_spec(struct dls_job *job, const struct dls_job_options *options, struct dls_error *err)
+{
+	struct dlsi_job_spec spec = {
+		.handler = options->handler, .params = options->params, .task_items = options->task_items};
+	int rc = 0;
+
+	if (options->model)
+		rc = dlsi_node_job_share_model(job, options->model, &spec.model, err);
+	if (rc)
+		return rc;
+	return dlsi_job_spec_write(&job->client->ctx->alloc, &spec, &job->spec, &job->spec_length, err);
+}
+
+static void init(struct dls_job *job, struct dls_client *client, const struct dls_job_options *options)
+{
+	const struct dlsi_alloc *alloc = &client->ctx->alloc;
+	struct dlsi_id token = dlsi_random_id();
+
+	job->errand.run = dlsi_node_job_run;
+	job->client = client;
+	job->id = options->key ? dlsi_hash_job_id(client->tenant, options->key) : dlsi_random_id();
+	job->priority = options->priority;
+	job->notify = options->notify;
+	job->notify_arg = options->notify_arg;
+	job->progress.size = sizeof job->progress;
+	dlsi_inputs_init(&job->inputs, alloc);
+	dlsi_shares_init(&job->shares, alloc, client->plane, &token);
+	dlsi_deliveries_init(&job->deliveries, alloc);
+	dlsi_list_init(&job->news);
+	pthread_mutex_init(&job->filling, NULL);
+	dlsi_condition_init(&job->changed);
+	pthread_mutex_lock(&client->mutex);
+	dlsi_list_append(&client->jobs, &job->node);
+	pthread_mutex_unlock(&client->mutex);
+}
+
+/* Nobody else knows the job any more. */
+static void fini(struct dls_job *job)
+{
+	const struct dlsi_alloc *alloc = &job->client->ctx->alloc;
+
+	pthread_mutex_lock(&job->client->mutex);
+	while (job->notifying)
+		dlsi_condition_wait(&job->changed, &job->client->mutex, INT64_MAX);
+	dlsi_list_remove(&job->node);
+	dlsi_list_remove(&job->news);
+	pthread_mutex_unlock(&job->client->mutex);
+	dlsi_shares_fini(&job->shares);
+	dlsi_inputs_fini(&job->inputs);
+	dlsi_frame_unref(job->manifest);
+	dlsi_deliveries_fini(&job->deliveries);
+	dlsi_delivery_destroy(job->page, alloc);
+	pthread_cond_destroy(&job->changed);
+	pthread_mutex_destroy(&job->filling);
+	dlsi_free(alloc, job->spec);
+	dlsi_free(alloc, job);
+}
+
+int dlsi_node_job_create(struct dls_client *client, const struct dls_job_options *options, struct dls_job **job_out,
+	struct dls_error *err)
+{
+	struct dls_job *job = dlsi_calloc(&client->ctx->alloc, 1, sizeof *job);
+	int rc;
+
+	if (!job)
+		return dlsi_fail_memory(err);
+	init(job, client, options);
+	rc = write_spec(job, options, err);
+	if (rc)
+		fini(job);
+	else
+		*job_out = job;
+	return rc;
+}
+
+void dlsi_node_job_destroy(struct dls_job *job)
+{
+	if (dlsi_node_job_check(job, NULL))
+		return;
+	dlsi_loop_call(job->client->ctx->loop, dlsi_node_job_forget, job);
+	fini(job);
+}
+
+int dlsi_node_job_check(const struct dls_job *job, struct dls_error *err)
+{
+	if (!job)
+		return dlsi_fail(err, DLS_EINVAL, "the job is NULL");
+	return dlsi_ctx_check(job->client->ctx, err);
+}
+
+uint64_t dlsi_node_job_items(const struct dls_job *job)
+{
+	uint64_t items;
+
+	pthread_mutex_lock(&job->client->mutex);
+	items = job->items;
+	pthread_mutex_unlock(&job->client->mutex);
+	return items;
+}
+
+int dlsi_node_job_begin_adding(struct dls_job *job, struct dls_error *err)
+{
+	enum dlsi_job_stage stage;
+	int rc = dlsi_node_job_check(job, err);
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&job->filling);
+	pthread_mutex_lock(&job->client->mutex);
+	stage = job->stage;
+	pthread_mutex_unlock(&job->client->mutex);
+	if (stage == DLSI_STAGE_FILLING)
+		return 0;
+	pthread_mutex_unlock(&job->filling);
+	return dlsi_fail(err, DLS_ESTATE, "the job has been submitted or cancelled already");
+}
+
+void dlsi_node_job_end_adding(struct dls_job *job)
+{
+	pthread_mutex_lock(&job->client->mutex);
+	job->items = dlsi_inputs_count(&job->inputs);
+	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->filling);
+}
+
+static void free_manifest(void *alloc, const void *data)
+{
+	dlsi_free(alloc, (void *)(uintptr_t)data);
+}
+
+/* Ends the manifest: small enough it travels with the submission, else workers fetch it. */
+static int finish_manifest(struct dls_job *job, struct dls_error *err)
+{
+	struct dlsi_alloc *alloc = &job->client->ctx->alloc;
+	struct dlsi_source source = {0};
+	uint8_t *data;
+	size_t length;
+	int rc = dlsi_manifest_finish(&job->inputs.writer, &data, &length, &job->manifest_head, err);
+
+	if (rc)
+		return rc;
+	source.frame = dlsi_frame_wrap(alloc, data, length, free_manifest, alloc);
+	if (!source.frame) {
+		dlsi_free(alloc, data);
+		return dlsi_fail_memory(err);
+	}
+	if (length <= DLSI_INLINE_BYTES) {
+		job->manifest = source.frame;
+		return 0;
+	}
+	job->manifest_blob = (struct dlsi_blob){.length = length, .proof = DLSI_PROOF_CHECKSUM};
+	dlsi_random_bytes(job->manifest_blob.name.bytes, sizeof job->manifest_blob.name.bytes);
+	rc = dlsi_shares_add(&job->shares, &job->manifest_blob, &source, err);
+	dlsi_frame_unref(source.frame);
+	return rc;
+}
+
+static int offer_inputs(struct dls_job *job, struct dls_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < job->inputs.blob_count; i++) {
+		const struct dlsi_input_blob *blob = &job->inputs.blobs[i];
+		struct dlsi_source source = {.frame = blob->frame, .path = blob->path};
+
+		rc = dlsi_shares_add(&job->shares, &blob->blob, &source, err);
+	}
+	return rc;
+}
+
+static void note_submission(struct dls_job *job)
+{
+	pthread_mutex_lock(&job->client->mutex);
+	if (job->items) {
+		job->stage = DLSI_STAGE_SUBMITTED;
+		job->want_submit = true;
+		dlsi_loop_post(job->client->ctx->loop, &job->errand);
+	} else {
+		dlsi_node_job_end(job, 0, NULL);
+	}
+	pthread_mutex_unlock(&job->client->mutex);
+}
+
+int dlsi_node_job_submit(struct dls_job *job, struct dls_error *err)
+{
+	int rc = dlsi_node_job_begin_adding(job, err);
+
+	if (rc)
+		return rc;
+	if (job->inputs.broken)
+		rc = dlsi_fail(err, job->inputs.broken, "an input could not be added; fill a new job");
+	else
+		rc = offer_inputs(job, err);
+	if (rc == 0) {
+		rc = finish_manifest(job, err);
+		job->inputs.broken = rc;
+	}
+	if (rc == 0)
+		note_submission(job);
+	pthread_mutex_unlock(&job->filling);
+	return rc;
+}
+
+void dlsi_node_job_cancel(struct dls_job *job)
+{
+	pthread_mutex_lock(&job->client->mutex);
+	job->want_cancel = job->stage == DLSI_STAGE_SUBMITTED;
+	dlsi_node_job_end(job, DLS_ECANCELLED, "the job was cancelled");
+	if (job->want_cancel)
+		dlsi_loop_post(job->client->ctx->loop, &job->errand);
+	pthread_mutex_unlock(&job->client->mutex);
+}
+
+void dlsi_node_job_retire(struct dls_job *job)
+{
+	pthread_mutex_lock(&job->filling);
+	dlsi_shares_fini(&job->shares);
+	dlsi_inputs_fini(&job->inputs);
+	pthread_mutex_unlock(&job->filling);
+}
