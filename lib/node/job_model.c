@@ -1,3 +1,4 @@
+/* The model of a job. */
 #include "node/job.h"
 
 int dlsi_node_job_share_model(

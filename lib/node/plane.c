@@ -60,28 +60,37 @@ static int find_interface(const char *master, char *out, size_t room, struct dls
 	return 0;
 }
 
+/* What the program asked for. */
+static int check_bind(const struct dlsi_plane_options *options, struct dls_error *err)
+{
+	if (!options->insecure && !dlsi_endpoint_is_local(options->data_bind))
+		return dlsi_fail(err, DLS_EDENIED,
+			"serving data at %s would be open to other machines, unencrypted; allow it with insecure, or "
+			"use a loopback address",
+			options->data_bind);
+	if (strlen(options->data_bind) > DLSI_ENDPOINT_BYTES)
+		return dlsi_fail(err, DLS_EADDRESS, "data_bind is longer than %d bytes", DLSI_ENDPOINT_BYTES);
+	return 0;
+}
+
 /* Where this handle is to serve. */
 static int choose_bind(
 	const struct dlsi_plane_options *options, char out[DLSI_ENDPOINT_BYTES + 1], struct dls_error *err)
 {
 	struct dlsi_endpoint endpoint;
+	const char *bind = options->data_bind;
 	int rc = dlsi_endpoint_parse(options->master, &endpoint, err);
 
+	if (rc == 0 && bind)
+		rc = check_bind(options, err);
 	if (rc)
 		return rc;
-	if (options->data_bind) {
-		if (!options->insecure && !dlsi_endpoint_is_local(options->data_bind))
-			return dlsi_fail(err, DLS_EDENIED,
-				"serving data at %s would be open to other machines, unencrypted; allow it with "
-				"insecure, or use a loopback address",
-				options->data_bind);
-		if (strlen(options->data_bind) > DLSI_ENDPOINT_BYTES)
-			return dlsi_fail(err, DLS_EADDRESS, "data_bind is longer than %d bytes", DLSI_ENDPOINT_BYTES);
-		memcpy(out, options->data_bind, strlen(options->data_bind) + 1);
-		return 0;
-	}
-	if (endpoint.scheme == DLSI_SCHEME_INPROC || dlsi_endpoint_is_local(options->master)) {
-		strcpy(out, endpoint.scheme == DLSI_SCHEME_INPROC ? WITHIN_PROCESS : LOOPBACK);
+	if (!bind && endpoint.scheme == DLSI_SCHEME_INPROC)
+		bind = WITHIN_PROCESS;
+	if (!bind && dlsi_endpoint_is_local(options->master))
+		bind = LOOPBACK;
+	if (bind) {
+		memcpy(out, bind, strlen(bind) + 1);
 		return 0;
 	}
 	if (!options->insecure)
