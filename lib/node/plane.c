@@ -63,13 +63,17 @@ static int find_interface(const char *master, char *out, size_t room, struct dls
 /* What the program asked for. */
 static int check_bind(const struct dlsi_plane_options *options, struct dls_error *err)
 {
+	char resolved[DLSI_ENDPOINT_BYTES + 1];
+	bool ipv6;
+	int rc = dlsi_endpoint_listen(options->data_bind, resolved, &ipv6, err);
+
+	if (rc)
+		return rc;
 	if (!options->insecure && !dlsi_endpoint_is_local(options->data_bind))
 		return dlsi_fail(err, DLS_EDENIED,
 			"serving data at %s would be open to other machines, unencrypted; allow it with insecure, or "
 			"use a loopback address",
 			options->data_bind);
-	if (strlen(options->data_bind) > DLSI_ENDPOINT_BYTES)
-		return dlsi_fail(err, DLS_EADDRESS, "data_bind is longer than %d bytes", DLSI_ENDPOINT_BYTES);
 	return 0;
 }
 
@@ -79,8 +83,11 @@ static int choose_bind(
 {
 	struct dlsi_endpoint endpoint;
 	const char *bind = options->data_bind;
-	int rc = dlsi_endpoint_parse(options->master, &endpoint, err);
+	bool ipv6;
+	int rc = dlsi_endpoint_dial(options->master, out, &ipv6, err);
 
+	if (rc == 0)
+		rc = dlsi_endpoint_parse(options->master, &endpoint, err);
 	if (rc == 0 && bind)
 		rc = check_bind(options, err);
 	if (rc)
