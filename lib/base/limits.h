@@ -59,8 +59,8 @@
 
 /* Foreign files */
 #define DLSI_ONNX_DEPTH       64
-#define DLSI_ONNX_MESSAGES    (4 * 1024 * 1024) /* protobuf messages in one file */
-#define DLSI_GRAPH_NODES      16384             /* operators of one model: some steps take time by their square */
+#define DLSI_ONNX_MESSAGES    (1024 * 1024) /* protobuf messages in one file */
+#define DLSI_GRAPH_NODES      16384         /* operators of one model: some steps take time by their square */
 #define DLSI_IMAGE_PIXELS     100000000
 #define DLSI_IMAGE_SIDE       65535 /* pixels */
 #define DLSI_JPEG_SCANS       500

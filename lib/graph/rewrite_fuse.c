@@ -74,17 +74,15 @@ static struct dlsi_node *find_conv(
 	return conv;
 }
 
-/* Of two, the later one: the other's result is there by then. */
 int dlsi_rewrite_addend(struct dlsi_graph *graph, struct dlsi_uses *uses)
 {
 	for (uint32_t i = 0; i < graph->node_count; i++) {
-		struct dlsi_node *add = &graph->nodes[i], *left, *right, *conv;
+		struct dlsi_node *add = &graph->nodes[i], *left, *conv;
 
 		if (add->op != &dlsi_ops[DLSI_OP_ADD])
 			continue;
 		left = find_conv(graph, uses, add, 0);
-		right = find_conv(graph, uses, add, 1);
-		conv = left > right || !right ? left : right;
+		conv = left ? left : find_conv(graph, uses, add, 1);
 		if (!conv)
 			continue;
 		if (dlsi_node_set_input(graph, conv, DLSI_CONV_ADDEND, add->inputs[conv == left]))

@@ -133,7 +133,7 @@ static bool takes_bias(const struct dlsi_graph *graph, const struct dlsi_node *n
 {
 	const struct dlsi_value *bias = dlsi_node_input(graph, node, 2);
 
-	if (!dlsi_clamp_is_none(&node->fused) || dlsi_node_input(graph, node, DLSI_CONV_ADDEND))
+	if (!dlsi_clamp_is_none(&node->fused))
 		return false;
 	if (node->op == &dlsi_ops[DLSI_OP_CONV])
 		return !bias || bias->data;

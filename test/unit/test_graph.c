@@ -67,8 +67,8 @@ static void test_shapes(void **state)
 	SHAPE("in x 1 3 7 7\nnode MaxPool x > y kernel_shape:I=2,2 strides:I=2,2", 1, 3, 3, 3);
 	SHAPE("in x 1 3 7 7\nnode MaxPool x > y kernel_shape:I=2,2 strides:I=2,2 ceil_mode:i=1", 1, 3, 4, 4);
 	/* the last window would begin in the padding, so there is none */
-	SHAPE("in x 1 3 4 4\nnode MaxPool x > y kernel_shape:I=2,2 strides:I=3,3 pads:I=0,0,1,1 ceil_mode:i=1", 1, 3, 2,
-		2);
+	SHAPE("in x 1 3 3 3\nnode MaxPool x > y kernel_shape:I=2,2 strides:I=3,3 pads:I=0,0,1,1 ceil_mode:i=1", 1, 3, 1,
+		1);
 	SHAPE("in x 1 3 7 7\nnode AveragePool x > y kernel_shape:I=3,3 auto_pad:s=SAME_LOWER", 1, 3, 7, 7);
 	SHAPE("in x 1 3 7 5\nnode GlobalAveragePool x > y", 1, 3, 1, 1);
 	SHAPE("in x 1 3 4 5\nnode Flatten x > y", 1, 60);
@@ -202,6 +202,8 @@ static void test_wrong_models_are_refused(void **state)
 	assert_refused(DLS_EFORMAT, "'y' is defined twice", "in x 1 4\nnode Relu x > y\nnode Relu x > y\nout y");
 	assert_refused(DLS_EFORMAT, "'x' is defined twice", "in x 1 4\nin x 1 4\nnode Relu x > y\nout y");
 	assert_refused(DLS_EFORMAT, "'x' is defined twice", "in x 1 4\nnode Relu x > x\nout x");
+	assert_refused(DLS_EFORMAT, "'k' is defined twice", "in x 4\nfloats k 1\nfloats k 2\nnode Add x k > y\nout y");
+	assert_refused(DLS_EFORMAT, "'k' is defined twice", "in x 4\nfloats k 1\nnode Relu x > k\nout k");
 	assert_refused(DLS_EFORMAT, "cycle", "in x 1 4\nnode Add x b > a\nnode Relu a > b\nnode Relu b > y\nout y");
 	assert_refused(DLS_EFORMAT, "cycle", "in x 1 4\nnode Relu a > a\nnode Relu x > y\nout y");
 	assert_refused(DLS_EFORMAT, "lacks its input 1", "in x 1 4\nnode Add x > y\nout y");

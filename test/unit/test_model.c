@@ -125,6 +125,39 @@ static void test_batches_give_what_items_give(void **state)
 	unload(&loaded);
 }
 
+static unsigned programs_made;
+
+static int count_program(void *set, int64_t batch, void **program_out, struct dls_error *err)
+{
+	programs_made++;
+	return dlsi_device_onednn.program_create(set, batch, program_out, err);
+}
+
+static void test_plans_used_last_are_kept(void **state)
+{
+	static float input[ITEMS * INPUT], output[ITEMS * OUTPUT];
+	struct dlsi_device_ops counting = dlsi_device_onednn;
+	struct loaded loaded;
+	struct dls_error err;
+	const int batches[] = {1, DLSI_PLANS_PER_MODEL + 1, 1, 2}; /* the second drops 2, the last one makes it again */
+	const unsigned made[] = {0, 1, 0, 1};
+
+	(void)state;
+	load(&loaded, NETWORK);
+	counting.program_create = count_program;
+	loaded.device->ops = &counting;
+	programs_made = 0;
+	for (int batch = 1; batch <= DLSI_PLANS_PER_MODEL; batch++)
+		assert_int_equal(run(loaded.model, batch, input, output, &err), 0);
+	assert_int_equal(programs_made, DLSI_PLANS_PER_MODEL);
+	for (int i = 0; i < 4; i++) {
+		programs_made = 0;
+		assert_int_equal(run(loaded.model, batches[i], input, output, &err), 0);
+		assert_int_equal(programs_made, made[i]);
+	}
+	unload(&loaded);
+}
+
 static void test_wrong_tensors_are_named(void **state)
 {
 	static float input[2 * INPUT], output[2 * OUTPUT];
@@ -227,6 +260,6 @@ static void test_memory_exhaustion_is_an_error(void **state)
 	assert_int_equal(rc, 0);
 }
 
-UNIT_MAIN(test_ports_are_those_of_the_file, test_batches_give_what_items_give, test_wrong_tensors_are_named,
-	test_unbatchable_models_run_one_by_one, test_outputs_come_from_anywhere,
+UNIT_MAIN(test_ports_are_those_of_the_file, test_batches_give_what_items_give, test_plans_used_last_are_kept,
+	test_wrong_tensors_are_named, test_unbatchable_models_run_one_by_one, test_outputs_come_from_anywhere,
 	test_unknown_operators_are_named_with_the_file, test_memory_exhaustion_is_an_error)

@@ -167,6 +167,23 @@ static void test_empty_messages_are_bounded(void **state)
 	dlsi_buffer_fini(&file);
 }
 
+/* With so many unknown bytes between them that the memory for them would be granted. */
+static void test_messages_are_counted(void **state)
+{
+	struct dlsi_buffer file;
+	struct dls_error err;
+
+	(void)state;
+	dlsi_buffer_init(&file, unit_alloc());
+	for (int i = 0; i < DLSI_ONNX_MESSAGES; i++)
+		unit_onnx_bytes(&file, 8, "\x7a\x06unread", 8);
+	assert_int_equal(scan(&file, file.length, &err), 0);
+	unit_onnx_bytes(&file, 8, NULL, 0);
+	assert_int_equal(scan(&file, file.length, &err), DLS_ELIMIT);
+	assert_non_null(strstr(err.text, "messages"));
+	dlsi_buffer_fini(&file);
+}
+
 static void assert_refused(const void *bytes, size_t length, const char *text)
 {
 	struct dlsi_buffer file = {.data = (uint8_t *)bytes, .length = length};
@@ -209,5 +226,5 @@ static void test_memory_exhaustion_is_an_error(void **state)
 }
 
 UNIT_MAIN(test_copy_reads_as_the_file, test_refuses_every_truncation, test_random_changes_are_refused_or_read,
-	test_nesting_is_bounded, test_empty_messages_are_bounded, test_errors_say_what_is_wrong,
-	test_memory_exhaustion_is_an_error)
+	test_nesting_is_bounded, test_empty_messages_are_bounded, test_messages_are_counted,
+	test_errors_say_what_is_wrong, test_memory_exhaustion_is_an_error)
