@@ -4,6 +4,7 @@
 #include "graph/op.h"
 #include "test/unit/onnx.h"
 #include "test/unit/unit.h"
+#include <stdlib.h>
 #include <string.h>
 
 struct loaded {
@@ -245,6 +246,90 @@ static void test_long_chains_are_sorted(void **state)
 	dlsi_buffer_fini(&text);
 }
 
+/* An allocator that keeps count, with the length of each block before it. */
+struct counted {
+	size_t now, peak;
+};
+
+enum { HEAD = 16 };
+
+static void *resize_counted(void *arg, void *old, size_t size)
+{
+	struct counted *counted = arg;
+	unsigned char *block = old ? (unsigned char *)old - HEAD : NULL;
+	size_t before = 0;
+
+	if (block)
+		memcpy(&before, block, sizeof before);
+	counted->now -= before;
+	if (!size) {
+		free(block);
+		return NULL;
+	}
+	block = realloc(block, size + HEAD);
+	assert_non_null(block);
+	memcpy(block, &size, sizeof size);
+	counted->now += size;
+	counted->peak = counted->now > counted->peak ? counted->now : counted->peak;
+	return block + HEAD;
+}
+
+/* What the smallest pieces of a file can be made to cost: each pattern, repeated to a megabyte inside the messages that
+ * these fields are, is read or refused within a small multiple of the file. */
+static void test_memory_is_a_small_multiple_of_the_file(void **state)
+{
+	static const struct {
+		unsigned fields[4]; /* of the messages around it, outermost first */
+		const char *pattern;
+		size_t length;
+	} patterns[] = {
+		{{7}, "\x0a\x00", 2},                         /* graph: empty nodes */
+		{{7}, "\x2a\x00", 2},                         /* empty tensors */
+		{{7}, "\x5a\x00", 2},                         /* empty inputs */
+		{{7}, "\x5a\x06\x12\x04\x0a\x02\x12\x00", 8}, /* inputs with a type with a tensor with a shape */
+		{{7, 1}, "\x0a\x00", 2},                      /* node: empty input names */
+		{{7, 1}, "\x2a\x00", 2},                      /* empty attributes */
+		{{7, 1, 5}, "\x40\x01", 2},                   /* attribute: integers, one by one */
+		{{7, 1, 5}, "\x3d\x00\x00\x00\x00", 5},       /* floats, one by one */
+		{{7, 1, 5, 8}, "\x01", 1},                    /* integers, packed */
+		{{7, 5}, "\x08\x01", 2},                      /* tensor: dimensions */
+		{{7, 5, 7}, "\x01", 1},                       /* int64_data, packed */
+		{{7, 5, 5}, "\x01", 1},                       /* int32_data, packed */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+		struct counted counted = {0};
+		struct dlsi_alloc alloc = {.resize = resize_counted, .arg = &counted};
+		struct dlsi_graph *graph = NULL;
+		struct dlsi_buffer file;
+		struct dls_error err = {0};
+
+		dlsi_buffer_init(&file, unit_alloc());
+		while (file.length < 1 << 20)
+			dlsi_buffer_append(&file, patterns[i].pattern, patterns[i].length);
+		for (int k = 4; k-- > 0;) {
+			struct dlsi_buffer inner = file;
+
+			if (!patterns[i].fields[k])
+				continue;
+			dlsi_buffer_init(&file, unit_alloc());
+			if (k == 0) {
+				unit_onnx_number(&file, 1, 8);
+				unit_onnx_bytes(&file, 8, "\x10\x0d", 2);
+			}
+			unit_onnx_bytes(&file, patterns[i].fields[k], inner.data, inner.length);
+			dlsi_buffer_fini(&inner);
+		}
+		assert_int_not_equal(dlsi_graph_load(&alloc, file.data, file.length, &graph, &err), 0);
+		if (counted.peak > 20 * file.length)
+			fail_msg(
+				"pattern %zu: %zu bytes for a file of %zu: %s", i, counted.peak, file.length, err.text);
+		assert_int_equal(counted.now, 0);
+		dlsi_buffer_fini(&file);
+	}
+}
+
 static void test_memory_exhaustion_is_an_error(void **state)
 {
 	struct dlsi_rng rng = unit_rng(1);
@@ -266,4 +351,4 @@ static void test_memory_exhaustion_is_an_error(void **state)
 
 UNIT_MAIN(test_shapes, test_nodes_come_after_what_they_take, test_constants_come_from_everywhere,
 	test_batches_are_sound_or_refused, test_wrong_models_are_refused, test_long_chains_are_sorted,
-	test_memory_exhaustion_is_an_error)
+	test_memory_is_a_small_multiple_of_the_file, test_memory_exhaustion_is_an_error)
