@@ -185,7 +185,7 @@ static void exchange(const char *address)
 	wait_for(&client, &client.seen[DLSI_EVENT_MESSAGE], 1);
 	assert_string_equal(client.block, "hello");
 	assert_string_equal(client.frames, "01234560123456");
-	assert_true(client.seen[DLSI_EVENT_TURN] > 0);
+	wait_for(&client, &client.seen[DLSI_EVENT_TURN], 1);
 	stop(&client);
 	assert_int_equal(client.seen[DLSI_EVENT_STOP], 1);
 	stop(&server);
