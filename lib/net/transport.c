@@ -20,6 +20,7 @@ enum {
 	CONNECT_MS = 3000,
 	RECONNECT_MS = 50,
 	RECONNECT_MOST_MS = 2000,
+	UNBIND_MS = 1000,
 	ROUTING_ID_BYTES = 5, /* of an id that libzmq made: 0 and a number */
 };
 
@@ -45,6 +46,11 @@ struct dlsi_transport {
 	zmq_msg_t parts[1 + DLSI_MESSAGE_FRAMES]; /* of the message that is being sent */
 };
 
+static bool is_inproc(const struct dlsi_transport *transport)
+{
+	return strncmp(transport->address, "inproc:", 7) == 0;
+}
+
 static bool set(void *socket, int option, int value)
 {
 	return zmq_setsockopt(socket, option, &value, sizeof value) == 0;
@@ -69,10 +75,26 @@ static bool set_options(struct dlsi_transport *transport, void *socket)
 	       set(socket, ZMQ_RECONNECT_IVL, RECONNECT_MS) && set(socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MOST_MS);
 }
 
+/* Gives the address back before the call returns, so that it can be listened at again at once: closing a socket alone
+ * leaves that to libzmq's thread. */
+static void unbind(struct dlsi_transport *transport)
+{
+	zmq_pollitem_t item = {.socket = transport->monitor.pair, .events = ZMQ_POLLIN};
+	int event = 0, value;
+
+	if (zmq_unbind(transport->socket, transport->address))
+		return;
+	while (event != ZMQ_EVENT_CLOSED && zmq_poll(&item, 1, UNBIND_MS) > 0)
+		while (event != ZMQ_EVENT_CLOSED && dlsi_monitor_next(&transport->monitor, &event, &value))
+			;
+}
+
 static void close_socket(struct dlsi_transport *transport, int linger_ms)
 {
 	if (!transport->socket)
 		return;
+	if (transport->is_listener && transport->monitor.pair && !is_inproc(transport))
+		unbind(transport);
 	dlsi_monitor_close(&transport->monitor, transport->socket);
 	set(transport->socket, ZMQ_LINGER, linger_ms);
 	zmq_close(transport->socket);
@@ -82,7 +104,8 @@ static void close_socket(struct dlsi_transport *transport, int linger_ms)
 /* Makes the socket and its monitor, not yet bound or connected. */
 static int open_socket(struct dlsi_transport *transport, struct dls_error *err)
 {
-	int events = ZMQ_EVENT_DISCONNECTED | (transport->is_listener ? 0 : ZMQ_EVENT_HANDSHAKE_SUCCEEDED);
+	int events =
+		ZMQ_EVENT_DISCONNECTED | (transport->is_listener ? ZMQ_EVENT_CLOSED : ZMQ_EVENT_HANDSHAKE_SUCCEEDED);
 
 	transport->socket = zmq_socket(transport->config.context, transport->is_listener ? ZMQ_ROUTER : ZMQ_DEALER);
 	if (!transport->socket)
@@ -121,11 +144,6 @@ static int bind_address(struct dlsi_transport *transport, const char *given, str
 	default:
 		return dlsi_fail(err, DLS_EADDRESS, "cannot listen at %s: %s", given, zmq_strerror(errno));
 	}
-}
-
-static bool is_inproc(const struct dlsi_transport *transport)
-{
-	return strncmp(transport->address, "inproc:", 7) == 0;
 }
 
 static int connect_address(struct dlsi_transport *transport, struct dls_error *err)
@@ -329,12 +347,14 @@ static void look(struct dlsi_transport *transport)
 	int event, value;
 
 	while ((transport->is_listener || !transport->news) && dlsi_monitor_next(&transport->monitor, &event, &value)) {
-		if (transport->is_listener)
-			dlsi_peers_lose_fd(&transport->peers, value);
-		else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED)
+		if (transport->is_listener) {
+			if (event == ZMQ_EVENT_DISCONNECTED)
+				dlsi_peers_lose_fd(&transport->peers, value);
+		} else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
 			transport->news = DLSI_ARRIVAL_CONNECTED;
-		else if (transport->connected) /* an attempt that failed is no news */
+		} else if (transport->connected) { /* an attempt that failed is no news */
 			transport->news = DLSI_ARRIVAL_LOST;
+		}
 	}
 }
 

@@ -37,7 +37,8 @@ int dlsi_transport_listen(const struct dlsi_alloc *alloc, const struct dlsi_tran
 int dlsi_transport_dial(const struct dlsi_alloc *alloc, const struct dlsi_transport_config *config,
 	struct dlsi_transport **transport_out, struct dls_error *err);
 
-/* What was sent may go out for linger_ms more, during which the context cannot be terminated. NULL is allowed. */
+/* A listener's address is free when it returns. What was sent may go out for linger_ms more, during which the context
+ * cannot be terminated. NULL is allowed. */
 void dlsi_transport_destroy(struct dlsi_transport *transport, int linger_ms);
 
 /* The address with the port that was taken. */

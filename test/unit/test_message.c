@@ -466,7 +466,8 @@ static void test_what_is_announced_must_be_there(void **state)
 
 	begin_one(&buffer, DLSI_DATA, true, &record);
 	assert_int_equal(open_exact(buffer.data, buffer.length, 1), 0);
-	REFUSED(dlsi_put_u16, buffer.length - 2, 2, 2, DLS_EPROTOCOL); /* more frames than a record has */
+	dlsi_put_u16(buffer.data + 8, 2);                              /* and two frames come with the message ... */
+	REFUSED(dlsi_put_u16, buffer.length - 2, 2, 2, DLS_EPROTOCOL); /* ... but a record has one at most */
 #undef REFUSED
 	dlsi_buffer_fini(&buffer);
 }

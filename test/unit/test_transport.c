@@ -200,6 +200,32 @@ static void test_dialer_comes_back_as_another_peer(void **state)
 	zmq_ctx_term(context);
 }
 
+/* What is sent after the connection has ended, and before that is told, does not come over the next one. */
+static void test_old_messages_stay_behind(void **state)
+{
+	void *context = zmq_ctx_new();
+	struct dlsi_transport *listener = unit_listen(context, "tcp://127.0.0.1:0"), *dialer;
+	char endpoint[DLSI_ENDPOINT_BYTES + 1];
+	zmq_pollitem_t items[DLSI_TRANSPORT_POLL];
+	struct dlsi_peer server;
+
+	(void)state;
+	snprintf(endpoint, sizeof endpoint, "%s", dlsi_transport_endpoint(listener));
+	dialer = unit_dial(context, endpoint);
+	server = unit_expect(dialer, DLSI_ARRIVAL_CONNECTED).peer;
+	dlsi_transport_destroy(listener, 0);
+	dlsi_transport_poll_items(dialer, items);
+	assert_true(zmq_poll(items, DLSI_TRANSPORT_POLL, UNIT_WAIT_MS) > 0);
+	dlsi_transport_send(dialer, server, (const uint8_t *)"too late", 8, NULL, 0);
+	unit_expect(dialer, DLSI_ARRIVAL_LOST);
+	listener = unit_listen(context, endpoint);
+	unit_say(dialer, unit_expect(dialer, DLSI_ARRIVAL_CONNECTED).peer, "hello again");
+	unit_expect_text(listener, "hello again");
+	dlsi_transport_destroy(dialer, 0);
+	dlsi_transport_destroy(listener, 0);
+	zmq_ctx_term(context);
+}
+
 static void test_reopened_dialer_is_another_peer(void **state)
 {
 	(void)state;
@@ -330,5 +356,5 @@ static void test_addresses_that_cannot_be_used(void **state)
 
 UNIT_MAIN(test_killed_process_is_lost, test_messages_both_ways, test_loss_is_seen_and_others_stay,
 	test_what_was_sent_before_the_end_comes_first, test_dialer_comes_back_as_another_peer,
-	test_reopened_dialer_is_another_peer, test_forgotten_peer_is_new_when_it_speaks,
+	test_old_messages_stay_behind, test_reopened_dialer_is_another_peer, test_forgotten_peer_is_new_when_it_speaks,
 	test_full_queue_holds_nobody_up, test_addresses_that_cannot_be_used)
