@@ -42,7 +42,8 @@ struct dls_tensor {
 	const void *data;
 	size_t bytes; /* of data: the product of dims times the element's bytes */
 
-	/* Called once, from any thread, when the library is done with data; NULL if nothing is to be done. */
+	/* Called once, from any thread, when the library is done with data; must not block and must not call the
+	 * library. NULL if nothing is to be done. */
 	void (*release)(void *release_arg, const void *data);
 	void *release_arg;
 };

@@ -1,6 +1,7 @@
 #include "node/driver.h"
 
 #include "base/limits.h"
+#include <inttypes.h>
 #include <string.h>
 
 enum { ARRIVALS_PER_TURN = 64, LINGER_MS = 200 };
@@ -19,11 +20,13 @@ static void give_up(struct dlsi_driver *driver)
 static void reopen(struct dlsi_driver *driver)
 {
 	struct dls_error err;
+	int rc = dlsi_transport_reopen(driver->transport, &err);
 
 	driver->opened = true;
-	driver->failure = dlsi_transport_reopen(driver->transport, &err);
-	if (driver->failure)
+	if (rc) {
+		driver->failure = rc;
 		dlsi_ctx_log(driver->ctx, DLS_LOG_ERROR, "%s: %s", driver->ops->what, err.text);
+	}
 }
 
 /* The connection to this peer is of no use any more: ends it and remembers to tell the machine. */
@@ -36,14 +39,34 @@ static void lose(struct dlsi_driver *driver, struct dlsi_peer peer)
 	dlsi_buffer_append(&driver->lost, &peer, sizeof peer);
 }
 
+/* The machine named a payload that it has released: a fault of this library, which must not become a crash. */
+static void report_payload(struct dlsi_driver *driver, uint64_t handle)
+{
+	dlsi_ctx_log(driver->ctx, DLS_LOG_ERROR, "%s: payload %" PRIx64 " does not exist", driver->ops->what, handle);
+}
+
+static bool find_frames(struct dlsi_driver *driver, const struct dlsi_effect *effect, struct dlsi_frame **frames)
+{
+	for (size_t i = 0; i < effect->frame_count; i++) {
+		uint64_t handle = driver->effects.frames[effect->frames + i];
+
+		frames[i] = dlsi_payloads_get(&driver->payloads, handle);
+		if (!frames[i]) {
+			report_payload(driver, handle);
+			return false;
+		}
+	}
+	return true;
+}
+
 static void send(struct dlsi_driver *driver, const struct dlsi_effect *effect)
 {
 	struct dlsi_frame *frames[DLSI_MESSAGE_FRAMES];
 	const struct dlsi_effects *effects = &driver->effects;
 	int rc;
 
-	for (size_t i = 0; i < effect->frame_count; i++)
-		frames[i] = dlsi_payloads_get(&driver->payloads, effects->frames[effect->frames + i]);
+	if (!find_frames(driver, effect, frames))
+		return;
 	rc = dlsi_transport_send(driver->transport, effect->peer, effects->arena.data + effect->block,
 		effect->block_length, frames, effect->frame_count);
 	if (rc == DLS_ELOST)
@@ -67,7 +90,8 @@ static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effe
 		send(driver, effect);
 		break;
 	case DLSI_EFFECT_RELEASE:
-		dlsi_payloads_release(&driver->payloads, effect->payload.handle);
+		if (!dlsi_payloads_release(&driver->payloads, effect->payload.handle))
+			report_payload(driver, effect->payload.handle);
 		break;
 	case DLSI_EFFECT_DISCONNECT:
 		dlsi_transport_forget(driver->transport, effect->peer);

@@ -58,10 +58,4 @@ void dlsi_driver_step(struct dlsi_driver *driver, int64_t now_ns, const struct d
  * next step then breaks the driver. */
 struct dlsi_payload dlsi_driver_adopt(struct dlsi_driver *driver, struct dlsi_frame *frame);
 
-/* True until memory ran out or it was stopped: what it is asked to do is done. */
-static inline bool dlsi_driver_works(const struct dlsi_driver *driver)
-{
-	return driver->transport != NULL;
-}
-
 #endif

@@ -66,7 +66,7 @@ void dlsi_loop_destroy(struct dlsi_loop *loop);
  * costs one run. It may be posted again, and freed, as soon as it runs. */
 void dlsi_loop_post(struct dlsi_loop *loop, struct dlsi_errand *errand);
 
-/* From any thread: runs `run` on the loop's thread, after all errands posted before, and returns its result. */
+/* From any other thread: runs `run` on the loop's thread, after all errands posted before, and returns its result. */
 int dlsi_loop_call(struct dlsi_loop *loop, int (*run)(void *arg, int64_t now_ns), void *arg);
 
 /* On the loop's thread, in an errand or a call. A new member's turn follows at once. Errors: DLS_ENOMEM. */
