@@ -97,7 +97,7 @@ static void run(
 	size_t count = BATCH * dlsi_value_count(&graph->values[graph->inputs[0]]);
 	float *data = malloc(count * sizeof *data);
 	struct dls_error err = {0};
-	void *set, *program;
+	void *set, *program = NULL;
 
 	dlsi_rng_init(&rng, 99);
 	for (size_t i = 0; i < count; i++)
