@@ -24,6 +24,12 @@ static const char *text(const char *field)
 	return field ? field : "";
 }
 
+/* Whether the operators of this domain are ONNX's own. */
+static bool is_own(const char *domain)
+{
+	return *domain == '\0' || strcmp(domain, "ai.onnx") == 0;
+}
+
 static int check_versions(const Onnx__ModelProto *model, struct dlsi_graph *graph, struct dls_error *err)
 {
 	if (!model->graph)
@@ -32,12 +38,9 @@ static int check_versions(const Onnx__ModelProto *model, struct dlsi_graph *grap
 		return dlsi_fail(err, DLS_EUNSUPPORTED,
 			"its format version is %lld; versions %d to %d are supported, convert or export it anew",
 			(long long)model->ir_version, IR_LOWEST, IR_HIGHEST);
-	for (size_t i = 0; i < model->n_opset_import; i++) {
-		const char *domain = text(model->opset_import[i]->domain);
-
-		if (*domain == '\0' || strcmp(domain, "ai.onnx") == 0)
+	for (size_t i = 0; i < model->n_opset_import; i++)
+		if (is_own(text(model->opset_import[i]->domain)))
 			graph->opset = model->opset_import[i]->version;
-	}
 	if (graph->opset < DLSI_OPSET_LOWEST || graph->opset > DLSI_OPSET_HIGHEST)
 		return dlsi_fail(err, DLS_EUNSUPPORTED,
 			"it uses operator set %lld; sets %d to %d are supported, convert or export it anew",
@@ -254,7 +257,7 @@ static int read_node(struct read *read, const Onnx__NodeProto *proto)
 	const char *type = text(proto->op_type), *domain = text(proto->domain);
 	int rc;
 
-	if (*domain && strcmp(domain, "ai.onnx") != 0)
+	if (!is_own(domain))
 		return dlsi_fail(read->err, DLS_EUNSUPPORTED,
 			"node '%s' uses the operator %s of '%s'; only operators of ONNX itself are supported",
 			title(proto), type, domain);
@@ -296,7 +299,7 @@ static int read_nodes(struct read *read)
 		return dlsi_fail_memory(read->err);
 	for (size_t i = 0; i < read->proto->n_node; i++) {
 		const Onnx__NodeProto *proto = read->proto->node[i];
-		bool constant = strcmp(text(proto->op_type), "Constant") == 0 && !*text(proto->domain);
+		bool constant = strcmp(text(proto->op_type), "Constant") == 0 && is_own(text(proto->domain));
 		int rc = constant ? read_constant_node(read, proto) : read_node(read, proto);
 
 		if (rc)

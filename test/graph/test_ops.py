@@ -7,7 +7,7 @@ import onnx
 import onnx.parser
 import pytest
 
-from compare import assert_equal, reference
+from compare import Refused, assert_equal, reference
 
 # id: operator set, body, inputs, constants. `N` is the batch; a constant is a shape (random), or an array.
 X = {"x": ("N", 6, 11, 13)}
@@ -177,3 +177,16 @@ def test_operator(name, engine):
         theirs = reference(model, arrays)
         ours = engine(model, list(arrays.values()), batch, [array.shape for array in theirs])
         assert_equal(ours, theirs)
+
+
+def test_own_domain_by_its_name(engine):
+    """"ai.onnx" is the domain that "" is short for; other domains' operators are refused by name."""
+    opset, body, inputs, constants = CASES["clip-constant"]
+    model = onnx.load_from_string(made(opset, body, {"x": (1, 12)}, constants, numpy.random.default_rng(1)))
+    array = numpy.ones((1, 12), numpy.float32)
+    for node in model.graph.node:
+        node.domain = "ai.onnx"
+    assert_equal(engine(model.SerializeToString(), [array], 1, [(1, 12)]), [array / 4])
+    model.graph.node[1].domain = "com.example"
+    with pytest.raises(Refused, match="node 'y' uses the operator Clip of 'com.example'"):
+        engine(model.SerializeToString(), [array], 1, [(1, 12)])
