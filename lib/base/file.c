@@ -83,6 +83,39 @@ int dlsi_file_read(const struct dlsi_alloc *alloc, const char *path, uint64_t li
 	return 0;
 }
 
+int dlsi_file_hash_open(
+	int fd, const char *path, struct dlsi_hash *hash_out, uint64_t *length_out, struct dls_error *err)
+{
+	struct dlsi_hash_state state;
+	uint8_t chunk[32 * 1024];
+	uint64_t length = 0;
+	ssize_t got;
+
+	dlsi_hash_init(&state);
+	while ((got = read_all(fd, chunk, sizeof chunk)) > 0) {
+		dlsi_hash_update(&state, chunk, (size_t)got);
+		length += (uint64_t)got;
+	}
+	if (got < 0)
+		return dlsi_fail_errno(err, DLS_EIO, errno, "cannot read %s", path);
+	dlsi_hash_final(&state, hash_out);
+	*length_out = length;
+	return 0;
+}
+
+int dlsi_file_hash(
+	const char *path, uint64_t limit, struct dlsi_hash *hash_out, uint64_t *length_out, struct dls_error *err)
+{
+	size_t announced;
+	int rc, fd = open_regular(path, limit, &announced, err);
+
+	if (fd < 0)
+		return fd;
+	rc = dlsi_file_hash_open(fd, path, hash_out, length_out, err);
+	close(fd);
+	return rc;
+}
+
 int dlsi_file_map(const char *path, uint64_t limit, struct dlsi_file_map *map_out, struct dls_error *err)
 {
 	size_t length;

@@ -4,12 +4,21 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include <stdint.h>
 
 /* Reads a regular file; *data_out has a NUL behind its *length_out bytes and is freed by the caller.
  * Errors: DLS_ENOTFOUND, DLS_EINVAL (a directory or another kind of file), DLS_ELIMIT, DLS_EIO, DLS_ENOMEM. */
 int dlsi_file_read(const struct dlsi_alloc *alloc, const char *path, uint64_t limit, uint8_t **data_out,
 	size_t *length_out, struct dls_error *err);
+
+/* Hashes a regular file of at most `limit` bytes. Errors: as dlsi_file_read, without DLS_ENOMEM. */
+int dlsi_file_hash(
+	const char *path, uint64_t limit, struct dlsi_hash *hash_out, uint64_t *length_out, struct dls_error *err);
+
+/* The same of an open file from its offset on; `path` names it in errors. Errors: DLS_EIO. */
+int dlsi_file_hash_open(
+	int fd, const char *path, struct dlsi_hash *hash_out, uint64_t *length_out, struct dls_error *err);
 
 /* A file mapped for reading, private and unchanged while mapped as long as nobody writes into it. */
 struct dlsi_file_map {

@@ -197,6 +197,29 @@ static void test_memory_runs_out(void **state)
 	assert_content("old", 3);
 }
 
+static void test_hashed(void **state)
+{
+	static char data[100000];
+	struct dlsi_hash hash, expected;
+	struct dls_error err;
+	uint64_t length;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof data; i++)
+		data[i] = (char)(i * 7 + i / 256);
+	in_folder("file");
+	write_whole(data, sizeof data);
+	expected = dlsi_hash_of(data, sizeof data);
+	assert_int_equal(dlsi_file_hash(path, sizeof data, &hash, &length, &err), 0);
+	assert_int_equal(length, sizeof data);
+	assert_true(dlsi_hash_equal(&hash, &expected));
+	assert_int_equal(dlsi_file_hash(path, sizeof data - 1, &hash, &length, &err), DLS_ELIMIT);
+	assert_int_equal(dlsi_file_hash("/no/such/file", 1, &hash, &length, &err), DLS_ENOTFOUND);
+	assert_int_equal(dlsi_file_hash("/", 1, &hash, &length, &err), DLS_EINVAL);
+	assert_int_equal(dlsi_file_hash_open(-1, path, &hash, &length, &err), DLS_EIO);
+	assert_non_null(strstr(err.text, path));
+}
+
 static void test_joined(void **state)
 {
 	char *joined = dlsi_file_join(unit_alloc(), "/folder", "name");
@@ -207,4 +230,4 @@ static void test_joined(void **state)
 }
 
 UNIT_MAIN(test_written_and_read, test_what_is_no_readable_file, test_limit, test_failed_write_leaves_the_old,
-	test_write_that_fails_in_the_middle, test_folders, test_memory_runs_out, test_joined)
+	test_write_that_fails_in_the_middle, test_folders, test_memory_runs_out, test_hashed, test_joined)
