@@ -1,0 +1,87 @@
+/* A worker on the loop: its agent of core/, the data plane from which it gets models and inputs, and the executors that
+ * run tasks. Seen whole only by the files worker*.c. */
+#ifndef DLSI_NODE_WORKER_H
+#define DLSI_NODE_WORKER_H
+
+#include "base/map.h"
+#include "core/agent.h"
+#include "device/topology.h"
+#include "node/driver.h"
+#include "node/executor.h"
+#include "node/inference.h"
+#include "node/worker_job.h"
+#include "node/worker_model.h"
+#include "node/worker_task.h"
+#include "store/cache.h"
+#include <dlsched/worker.h>
+
+struct dlsi_handler {
+	char *name;
+	struct dls_handler_ops ops;
+};
+
+struct dlsi_worker_device {
+	char name[16];
+	struct dlsi_executor *executor;
+	struct dlsi_inference *inference; /* NULL: it runs no models */
+};
+
+struct dls_worker {
+	struct dlsi_driver driver; /* first */
+	struct dls_ctx *ctx;
+	struct dlsi_agent *agent; /* NULL: not started */
+	struct dlsi_dataplane *plane;
+	struct dlsi_cache *cache; /* NULL: it runs no models */
+	struct dlsi_executor *librarian;
+	struct dlsi_topology topology;
+	char *master;
+	char *name;
+	bool no_models;
+	uint16_t credits;
+	struct dlsi_handler *handlers;
+	uint16_t handler_count;
+	struct dlsi_worker_device *devices;
+	uint16_t device_count;
+
+	/* the loop's */
+	struct dlsi_list jobs; /* open ones */
+	struct dlsi_map job_by_id;
+	struct dlsi_list tasks;
+	struct dlsi_list preparing; /* tasks that no executor has yet, in the order in which they came */
+	struct dlsi_list models;
+	unsigned model_count;
+	struct dlsi_list fetches;
+	uint64_t input_bytes; /* of tasks that have begun to read them */
+	bool crowded;         /* a task waits for room, and those behind it wait too */
+	unsigned reads;       /* of inputs, under way */
+
+	pthread_mutex_t mutex; /* guards what follows */
+	pthread_cond_t changed;
+	unsigned busy; /* tasks, fetches and works of the librarian */
+	bool welcomed;
+	struct dls_error over; /* with a code: the master does not want it, or it has failed for good */
+};
+
+/* `options` are complete and in range. Errors: as dls_worker_create. */
+int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options *options,
+	struct dls_worker **worker_out, struct dls_error *err);
+void dlsi_node_worker_destroy(struct dls_worker *worker);
+
+/* Errors: DLS_EINVAL (NULL), DLS_EFORK. */
+int dlsi_node_worker_check(const struct dls_worker *worker, struct dls_error *err);
+
+int dlsi_node_worker_handle(
+	struct dls_worker *worker, const char *name, const struct dls_handler_ops *ops, struct dls_error *err);
+int dlsi_node_worker_start(struct dls_worker *worker, struct dls_error *err);
+int dlsi_node_worker_wait(struct dls_worker *worker, int timeout_ms, struct dls_error *err);
+
+/* ---- for the files worker*.c */
+
+/* NULL if none has this name. */
+const struct dlsi_handler *dlsi_worker_find_handler(const struct dls_worker *worker, const char *name);
+
+/* Something is under way that must have ended before the worker can go. */
+void dlsi_worker_begin(struct dls_worker *worker);
+void dlsi_worker_end(struct dls_worker *worker);
+
+#endif

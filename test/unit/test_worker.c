@@ -1,0 +1,137 @@
+/* A worker by itself: what it refuses before it has a master, and how it ends. */
+#include "test/unit/unit.h"
+#include <dlsched/worker.h>
+#include <stdio.h>
+#include <string.h>
+
+static int nothing(void *run_arg, struct dls_task *task)
+{
+	(void)run_arg;
+	(void)task;
+	return 0;
+}
+
+static const struct dls_handler_ops nothing_ops = {.size = sizeof nothing_ops, .run = nothing};
+
+static struct dls_worker_options options_of(const char *master)
+{
+	struct dls_worker_options options = DLS_WORKER_OPTIONS_INIT;
+
+	options.master = master;
+	options.no_models = 1;
+	return options;
+}
+
+static struct dls_ctx *make_worker(struct dls_worker **worker)
+{
+	struct dls_worker_options options = options_of("tcp://127.0.0.1:1");
+	struct dls_ctx *ctx;
+
+	assert_int_equal(dls_ctx_create(NULL, &ctx, NULL), 0);
+	assert_int_equal(dls_worker_create(ctx, &options, worker, NULL), 0);
+	return ctx;
+}
+
+static void assert_not_made(const struct dls_worker_options *options, int code, const char *part)
+{
+	struct dls_worker *worker = NULL;
+	struct dls_error err;
+	struct dls_ctx *ctx;
+
+	assert_int_equal(dls_ctx_create(NULL, &ctx, NULL), 0);
+	assert_int_equal(dls_worker_create(ctx, options, &worker, &err), code);
+	if (!strstr(err.text, part))
+		fail_msg("\"%s\" does not say \"%s\"", err.text, part);
+	assert_null(worker);
+	dls_ctx_destroy(ctx);
+}
+
+static void test_refuses_impossible_options(void **state)
+{
+	static char long_name[300];
+	struct dls_worker_options options = options_of(NULL);
+
+	(void)state;
+	assert_not_made(&options, DLS_EINVAL, "master is not set");
+	options = options_of("nonsense");
+	assert_not_made(&options, DLS_EADDRESS, "nonsense");
+	options = options_of("tcp://127.0.0.1:1");
+	options.devices = 65;
+	assert_not_made(&options, DLS_EINVAL, "65 devices; a worker may have from 1 to 64");
+	options.devices = 1;
+	options.credits = 65;
+	assert_not_made(&options, DLS_EINVAL, "65 credits; a device may have from 1 to 64");
+	options.credits = 1;
+	options.name = memset(long_name, 'n', 256);
+	assert_not_made(&options, DLS_EINVAL, "from 1 to 255 bytes");
+	options.name = NULL;
+	options.data_bind = "tcp://0.0.0.0:0";
+	assert_not_made(&options, DLS_EDENIED, "insecure");
+}
+
+static void test_refuses_impossible_handlers(void **state)
+{
+	struct dls_handler_ops empty = {.size = sizeof empty};
+	static char long_name[300];
+	struct dls_worker *worker;
+	struct dls_ctx *ctx = make_worker(&worker);
+	struct dls_error err;
+
+	(void)state;
+	assert_int_equal(dls_worker_handle(worker, "a", &nothing_ops, NULL), 0);
+	assert_int_equal(dls_worker_handle(worker, "a", &nothing_ops, &err), DLS_EEXISTS);
+	assert_string_equal(err.text, "the worker has a handler \"a\" already");
+	assert_int_equal(dls_worker_handle(worker, "b", &empty, &err), DLS_EINVAL);
+	assert_int_equal(dls_worker_handle(worker, "", &nothing_ops, &err), DLS_EINVAL);
+	assert_int_equal(dls_worker_handle(worker, memset(long_name, 'n', 256), &nothing_ops, &err), DLS_EINVAL);
+	assert_int_equal(dls_worker_handle(worker, "dls.model", &nothing_ops, &err), DLS_EINVAL);
+	assert_int_equal(dls_worker_handle(NULL, "c", &nothing_ops, &err), DLS_EINVAL);
+	dls_worker_destroy(worker);
+	dls_ctx_destroy(ctx);
+}
+
+static void test_takes_only_so_many_handlers(void **state)
+{
+	struct dls_worker *worker;
+	struct dls_ctx *ctx = make_worker(&worker);
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < 64; i++) {
+		snprintf(name, sizeof name, "h%d", i);
+		assert_int_equal(dls_worker_handle(worker, name, &nothing_ops, NULL), 0);
+	}
+	assert_int_equal(dls_worker_handle(worker, "one more", &nothing_ops, NULL), DLS_ELIMIT);
+	dls_worker_destroy(worker);
+	dls_ctx_destroy(ctx);
+}
+
+static void test_starts_once(void **state)
+{
+	struct dls_worker *worker;
+	struct dls_ctx *ctx = make_worker(&worker);
+
+	(void)state;
+	assert_int_equal(dls_worker_start(worker, NULL), 0);
+	assert_int_equal(dls_worker_start(worker, NULL), DLS_ESTATE);
+	assert_int_equal(dls_worker_handle(worker, "late", &nothing_ops, NULL), DLS_ESTATE);
+	dls_worker_destroy(worker);
+	dls_ctx_destroy(ctx);
+}
+
+static void test_says_that_no_master_answers(void **state)
+{
+	struct dls_worker *worker;
+	struct dls_ctx *ctx = make_worker(&worker);
+	struct dls_error err;
+
+	(void)state;
+	assert_int_equal(dls_worker_start(worker, NULL), 0);
+	assert_int_equal(dls_worker_wait(worker, 50, &err), DLS_EUNREACHABLE);
+	assert_string_equal(err.text, "no master answers at tcp://127.0.0.1:1; is it running?");
+	dls_worker_destroy(worker);
+	dls_ctx_destroy(ctx);
+}
+
+UNIT_MAIN(test_refuses_impossible_options, test_refuses_impossible_handlers, test_takes_only_so_many_handlers,
+	test_starts_once, test_says_that_no_master_answers)
