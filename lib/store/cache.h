@@ -25,11 +25,11 @@ void dlsi_cache_close(struct dlsi_cache *cache);
 /* A file that stays as long as it is pinned. */
 struct dlsi_cache_pin {
 	char *path; /* absolute if the folder was */
-	int fd;     /* open for reading; holds the shared lock that is the pin */
+	int fd;     /* open for reading, at any offset; its shared lock is the pin */
 };
 
-/* Pins the file with this content. Errors: DLS_ENOTFOUND (it is not there, or was damaged and is now removed), DLS_EIO,
- * DLS_ENOMEM. */
+/* Pins the file with this content. It may take as long as hashing it. Errors: DLS_ENOTFOUND (it is not there, or was
+ * damaged and is now removed), DLS_EINVAL (what has this hash has another length), DLS_EIO, DLS_ENOMEM. */
 int dlsi_cache_pin(struct dlsi_cache *cache, const struct dlsi_hash *hash, uint64_t length,
 	struct dlsi_cache_pin *pin_out, struct dls_error *err);
 void dlsi_cache_unpin(struct dlsi_cache *cache, struct dlsi_cache_pin *pin);
@@ -40,7 +40,7 @@ void dlsi_cache_unpin(struct dlsi_cache *cache, struct dlsi_cache_pin *pin);
 int dlsi_cache_begin(struct dlsi_cache *cache, uint64_t length, char **path_out, struct dls_error *err);
 
 /* Adds what was written there, if its hash is right, and pins it. The file at `path` is gone afterwards in any case.
- * Errors: DLS_EFORMAT (another content), DLS_EIO, DLS_ENOMEM. */
+ * Errors: DLS_EFORMAT (another content), DLS_EINVAL (another length), DLS_EIO, DLS_ENOMEM. */
 int dlsi_cache_commit(struct dlsi_cache *cache, const char *path, const struct dlsi_hash *hash, uint64_t length,
 	struct dlsi_cache_pin *pin_out, struct dls_error *err);
 
