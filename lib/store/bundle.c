@@ -9,9 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAGIC 0x42534c44U /* "DLSB" */
-
-static const char *const required[] = {"model.json", "model.onnx"};
+#define MAGIC 0x42534c44U  /* "DLSB" */
+#define MODEL "model.onnx" /* the file that must be in every bundle */
 
 static bool is_name(const char *name, size_t length)
 {
@@ -44,15 +43,6 @@ const struct dlsi_bundle_file *dlsi_bundle_find(const struct dlsi_bundle *bundle
 	for (unsigned i = 0; i < bundle->count; i++)
 		if (strcmp(bundle->files[i].name, name) == 0)
 			return &bundle->files[i];
-	return NULL;
-}
-
-/* The name of a file that must be in every bundle and is not in this one, or NULL. */
-static const char *missing(const struct dlsi_bundle *bundle)
-{
-	for (size_t i = 0; i < sizeof required / sizeof *required; i++)
-		if (!dlsi_bundle_find(bundle, required[i]))
-			return required[i];
 	return NULL;
 }
 
@@ -145,8 +135,8 @@ int dlsi_bundle_read(
 
 	if (rc == 0)
 		rc = read_entries(&bundle, folder, err);
-	if (rc == 0 && missing(&bundle))
-		rc = dlsi_fail(err, DLS_ENOTFOUND, "the model folder %s has no %s", folder, missing(&bundle));
+	if (rc == 0 && !dlsi_bundle_find(&bundle, MODEL))
+		rc = dlsi_fail(err, DLS_ENOTFOUND, "the model folder %s has no " MODEL, folder);
 	if (rc == 0) {
 		qsort(bundle.files, bundle.count, sizeof *bundle.files, compare);
 		rc = encode(&bundle, err);
@@ -203,8 +193,8 @@ int dlsi_bundle_decode(const struct dlsi_alloc *alloc, const uint8_t *data, size
 	}
 	if (rc == 0 && reader.at != reader.end)
 		rc = dlsi_fail(err, DLS_EFORMAT, "a model's list of files is longer than its entries");
-	if (rc == 0 && missing(&bundle))
-		rc = dlsi_fail(err, DLS_EFORMAT, "a model's list of files has no %s", missing(&bundle));
+	if (rc == 0 && !dlsi_bundle_find(&bundle, MODEL))
+		rc = dlsi_fail(err, DLS_EFORMAT, "a model's list of files has no " MODEL);
 	if (rc == 0)
 		rc = encode(&bundle, err);
 	if (rc == 0)

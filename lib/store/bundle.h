@@ -4,7 +4,7 @@
  *   "DLSB", u32 files, then for each: u8 length of the name, name, u64 length, hash
  *
  * Names are of at most 255 characters out of A-Z a-z 0-9 . _ - and do not begin with a dot; they come in strictly
- * rising order of their bytes. model.onnx and model.json must be there. */
+ * rising order of their bytes. model.onnx must be there. */
 #ifndef DLSI_BUNDLE_H
 #define DLSI_BUNDLE_H
 
@@ -35,7 +35,7 @@ struct dlsi_bundle {
 #define DLSI_BUNDLE_BYTES (8 + DLSI_BUNDLE_FILES * (1 + DLSI_BUNDLE_NAME_BYTES + 8 + DLSI_HASH_BYTES))
 
 /* Reads a folder and hashes its regular files, which takes time. Folders in it, and what begins with a dot, are left
- * out. Errors: DLS_ENOTFOUND (no such folder, or no model.onnx or model.json in it), DLS_EINVAL (not a folder; a name
+ * out. Errors: DLS_ENOTFOUND (no such folder, or no model.onnx in it), DLS_EINVAL (not a folder; a name
  * or a kind of file that cannot travel), DLS_ELIMIT, DLS_EIO, DLS_ENOMEM; each names the file. */
 int dlsi_bundle_read(
 	const struct dlsi_alloc *alloc, const char *folder, struct dlsi_bundle *bundle_out, struct dls_error *err);

@@ -142,12 +142,12 @@ static void test_what_is_no_model_folder(void **state)
 	write_file("one-more", "");
 	assert_refused(DLS_ELIMIT, "more than 64 files");
 	unlink(path_of("one-more"));
-	unlink(path_of("model.json"));
-	assert_refused(DLS_ENOTFOUND, "has no model.json");
-	snprintf(folder + strlen(folder), sizeof folder - strlen(folder), "/model.onnx");
-	assert_refused(DLS_EINVAL, "model.onnx");
+	unlink(path_of("model.onnx"));
+	assert_refused(DLS_ENOTFOUND, "has no model.onnx");
+	snprintf(folder + strlen(folder), sizeof folder - strlen(folder), "/model.json");
+	assert_refused(DLS_EINVAL, "model.json");
 	snprintf(folder + strlen(folder), sizeof folder - strlen(folder), "-not");
-	assert_refused(DLS_ENOTFOUND, "model.onnx-not");
+	assert_refused(DLS_ENOTFOUND, "model.json-not");
 }
 
 /* Decodes a list with these names. */
@@ -183,6 +183,7 @@ static void test_names_that_would_leave_the_folder(void **state)
 
 	(void)state;
 	assert_int_equal(decode_names((const char *[]){"model.json", "model.onnx"}, 2), 0);
+	assert_int_equal(decode_names((const char *[]){"model.onnx"}, 1), 0);
 	assert_int_equal(decode_names((const char *[]){"A..b", "model.json", "model.onnx"}, 3), 0);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_int_equal(decode_names((const char *[]){"model.json", "model.onnx", bad[i]}, 3), DLS_EFORMAT);
