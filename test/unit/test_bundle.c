@@ -195,7 +195,7 @@ static void test_names_that_would_leave_the_folder(void **state)
 	assert_int_equal(decode_names(NULL, 0), DLS_EFORMAT);
 }
 
-static void test_truncated_and_damaged(void **state)
+static void test_truncated_lengthened_and_damaged(void **state)
 {
 	struct dlsi_rng rng = unit_rng(1);
 	struct dlsi_bundle bundle, decoded;
@@ -203,11 +203,12 @@ static void test_truncated_and_damaged(void **state)
 	(void)state;
 	make_folder();
 	bundle = read_folder();
-	for (size_t length = 0; length < bundle.length; length++) {
-		uint8_t *exact = test_malloc(length);
+	for (size_t length = 0; length <= bundle.length + 1; length++) {
+		uint8_t *exact = test_calloc(1, length);
 
-		memcpy(exact, bundle.bytes, length);
-		assert_int_equal(dlsi_bundle_decode(unit_alloc(), exact, length, &decoded, NULL), DLS_EFORMAT);
+		memcpy(exact, bundle.bytes, length < bundle.length ? length : bundle.length);
+		if (length != bundle.length)
+			assert_int_equal(dlsi_bundle_decode(unit_alloc(), exact, length, &decoded, NULL), DLS_EFORMAT);
 		test_free(exact);
 	}
 	for (size_t i = 0; i < bundle.length; i++) {
@@ -249,4 +250,4 @@ static void test_memory_runs_out(void **state)
 }
 
 UNIT_MAIN(test_folder_comes_back, test_id_depends_on_everything, test_what_is_no_model_folder,
-	test_names_that_would_leave_the_folder, test_truncated_and_damaged, test_memory_runs_out)
+	test_names_that_would_leave_the_folder, test_truncated_lengthened_and_damaged, test_memory_runs_out)
