@@ -7,6 +7,8 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD
+# Threads of OpenMP that wait by spinning would take the processors from all other threads of a test.
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 log_folder=$BUILD/test/log
 mkdir -p "$log_folder"
 passed=0 failed=0 skipped=0

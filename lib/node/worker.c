@@ -1,7 +1,6 @@
 #include "node/worker.h"
 
 #include "base/condition.h"
-#include "base/file.h"
 #include "base/limits.h"
 #include "base/random.h"
 #include "net/dataplane.h"
@@ -164,7 +163,7 @@ static int prepare_models(struct dls_worker *worker, const char *folder, struct 
 	int rc = folder ? 0 : choose_cache(alloc, &chosen, err);
 
 	if (rc == 0)
-		rc = dlsi_file_make_folder(alloc, folder ? folder : chosen, err);
+		rc = dlsi_cache_open(alloc, folder ? folder : chosen, 0, &worker->cache, err);
 	dlsi_free(alloc, chosen);
 	if (rc == 0)
 		rc = dlsi_executor_create(alloc, "dls-librarian", &worker->librarian, err);
@@ -246,6 +245,7 @@ static void fini(struct dls_worker *worker)
 	dlsi_list_each (node, &worker->jobs)
 		dlsi_worker_job_close(worker, &dlsi_list_entry(node, struct dlsi_worker_job, node)->id);
 	dlsi_worker_models_fini(worker);
+	dlsi_cache_close(worker->cache);
 	dlsi_agent_destroy(worker->agent, NULL);
 	dlsi_driver_fini(&worker->driver); /* withdraws what is still offered */
 	dlsi_plane_unref(worker->ctx, worker->plane);
