@@ -1,0 +1,111 @@
+#include "cli/config.h"
+
+#include "cli/failure.h"
+#include "cli/file.h"
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONFIG_BYTES = 1024 * 1024, WHERE_BYTES = 256, NUMBER_BYTES = 32 };
+
+static const char *const expected[] = {
+	[CLI_FLAG] = "true or false",
+	[CLI_TEXT] = "a string",
+	[CLI_WORD] = "a string",
+	[CLI_WHOLE] = "a number",
+	[CLI_SECONDS] = "a number of seconds",
+};
+
+static int parse(const char *path, const char *text, cJSON **config_out, struct dls_error *err)
+{
+	const char *end = text;
+	cJSON *config = cJSON_ParseWithOpts(text, &end, 1);
+	size_t line = 1;
+
+	if (!config) {
+		for (const char *at = text; at < end; at++)
+			line += *at == '\n';
+		return cli_fail(err, DLS_EINVAL, "%s is not JSON, from line %zu on", path, line);
+	}
+	*config_out = config;
+	if (!cJSON_IsObject(config))
+		return cli_fail(err, DLS_EINVAL, "%s must be a JSON object whose keys are long names of options", path);
+	return 0;
+}
+
+/* The value as it would be written on the command line; NULL if it is of another kind. Numbers are put into `number`.
+ */
+static const char *spell(const struct cli_option *option, const cJSON *value, char number[NUMBER_BYTES])
+{
+	switch (option->kind) {
+	case CLI_FLAG:
+		return cJSON_IsBool(value) ? (cJSON_IsTrue(value) ? "true" : "false") : NULL;
+	case CLI_TEXT:
+	case CLI_WORD:
+		return cJSON_GetStringValue(value);
+	case CLI_WHOLE:
+	case CLI_SECONDS:
+		if (!cJSON_IsNumber(value))
+			return NULL;
+		snprintf(number, NUMBER_BYTES, "%.17g", value->valuedouble);
+		return number;
+	}
+	return NULL;
+}
+
+static int take(
+	const char *path, const cJSON *member, const struct cli_option *option, void *values, struct dls_error *err)
+{
+	char where[WHERE_BYTES], number[NUMBER_BYTES];
+	const char *text = spell(option, member, number);
+
+	snprintf(where, sizeof where, "%s: \"%s\"", path, option->name);
+	if (!text)
+		return cli_fail(err, DLS_EINVAL, "%s must be %s", where, expected[option->kind]);
+	return cli_option_set(option, where, text, values, err);
+}
+
+static int take_all(const char *path, const cJSON *config, const struct cli_option *table, uint64_t given, void *values,
+	struct dls_error *err)
+{
+	const struct cli_option *nearest = NULL, *option;
+	const cJSON *member;
+	uint64_t seen = 0;
+	int rc;
+
+	cJSON_ArrayForEach (member, config) {
+		option = cli_option_find(table, member->string, &nearest);
+		if (!option)
+			return cli_fail(err, DLS_EINVAL, "%s: unknown key \"%.64s\"; did you mean \"%s\"?", path,
+				member->string, nearest->name);
+		if (seen >> (option - table) & 1)
+			return cli_fail(err, DLS_EINVAL, "%s: the key \"%s\" is there twice", path, option->name);
+		seen |= UINT64_C(1) << (option - table);
+		if (given >> (option - table) & 1)
+			continue;
+		rc = take(path, member, option, values, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int cli_config_read(const char *path, const struct cli_option *table, uint64_t given, void *values,
+	struct cJSON **config_out, struct dls_error *err)
+{
+	char *text = NULL;
+	int rc = cli_file_read(path, CONFIG_BYTES, &text, err);
+
+	if (rc == 0)
+		rc = parse(path, text, config_out, err);
+	free(text);
+	if (rc == 0)
+		rc = take_all(path, *config_out, table, given, values, err);
+	return rc;
+}
+
+void cli_config_free(struct cJSON *config)
+{
+	cJSON_Delete(config);
+}

@@ -1,0 +1,148 @@
+/* dls-submit: runs jobs on a master's workers or in this process, and asks a master how things stand. */
+#include "cli/classes.h"
+#include "cli/failure.h"
+#include "cli/log.h"
+#include "cli/signals.h"
+#include "cli/submit.h"
+#include "cli/threads.h"
+
+#define LONGEST_MS (INT64_C(365) * 24 * 3600 * 1000)
+
+enum verb { RUN, STATUS, LIST, MODEL_SHOW };
+
+#define VALUE(member) .offset = offsetof(struct submit_values, member)
+#define FOR(verb)     .verbs = 1u << (verb)
+#define MASTER        .verbs = 1u << RUN | 1u << STATUS | 1u << LIST
+
+static const struct cli_option options[] = {
+	{"master", CLI_TEXT, VALUE(master), "ENDPOINT", "The master to ask.", .otherwise = "tcp://127.0.0.1:7700",
+		MASTER},
+	{"connect-timeout", CLI_SECONDS, VALUE(connect_timeout_ms), "SECONDS",
+		"Give up when the master has not answered for so long.", .otherwise = "5", .high = LONGEST_MS, MASTER},
+	{"tenant", CLI_TEXT, VALUE(tenant), "NAME", "Who the work is accounted to.", .otherwise = "default", MASTER},
+	{"data-bind", CLI_TEXT, VALUE(data_bind), "ENDPOINT",
+		"Where workers fetch the model and the inputs; else a free port of the interface that reaches the "
+		"master.",
+		FOR(RUN)},
+	{"insecure", CLI_FLAG, VALUE(insecure), NULL,
+		"Allow an address beyond this machine although nothing is encrypted or authenticated.", MASTER},
+	{"local", CLI_FLAG, VALUE(local), NULL, "Run the job in this process, without a master.", FOR(RUN)},
+	{"devices", CLI_WHOLE, VALUE(devices), "N", "With --local: tasks that run at once.", .otherwise = "1", .low = 1,
+		.high = 64, FOR(RUN)},
+	{"threads", CLI_WHOLE, VALUE(threads), "N",
+		"With --local: threads of each running task; 0: OMP_NUM_THREADS, else the processors divided by the "
+		"devices.",
+		.otherwise = "0", .low = 0, .high = 1024, FOR(RUN)},
+	{"cache-dir", CLI_TEXT, VALUE(cache_dir), "FOLDER",
+		"With --local: where models are kept; else dlsched in $XDG_CACHE_HOME or in ~/.cache.", FOR(RUN)},
+	{"handler", CLI_TEXT, VALUE(handler), "NAME", "Instead of a model: a handler that workers have registered.",
+		FOR(RUN)},
+	{"params", CLI_TEXT, VALUE(params), "JSON", "An object that the handler gets.", FOR(RUN)},
+	{"key", CLI_TEXT, VALUE(key), "KEY", "The same key names the same job, also after a restart; else random.",
+		FOR(RUN)},
+	{"priority", CLI_WHOLE, VALUE(priority), "N", "Higher ones go first.", .otherwise = "0", .low = INT32_MIN,
+		.high = INT32_MAX, FOR(RUN)},
+	{"task-items", CLI_WHOLE, VALUE(task_items), "N", "Items of one task; 0: as their measured time suggests.",
+		.otherwise = "0", .low = 0, .high = 4096, FOR(RUN)},
+	{"timeout", CLI_SECONDS, VALUE(timeout_ms), "SECONDS", "Cancel the job after so long; 0: never.",
+		.otherwise = "0", .high = LONGEST_MS, FOR(RUN)},
+	{"top", CLI_WHOLE, VALUE(top), "N", "Classes that are shown of each item.", .otherwise = "5", .low = 1,
+		.high = CLI_CLASSES_MAX, FOR(RUN)},
+	{"output", CLI_TEXT, VALUE(output), "FILE.npy",
+		"Instead of a table: write the most probable class of each item, or the tensors, in the order of the "
+		"items.",
+		FOR(RUN)},
+	{"progress", CLI_FLAG, VALUE(progress), NULL, "Show progress although standard error is no terminal.",
+		FOR(RUN)},
+	{"quiet", CLI_FLAG, VALUE(quiet), NULL, "No table, no progress, no summary: errors only.", FOR(RUN)},
+	{"json", CLI_FLAG, VALUE(json), NULL, "One JSON object per line."},
+	{"log-level", CLI_WORD, VALUE(log_level), "LEVEL", "What goes to standard error", .otherwise = "warning",
+		.words = cli_log_levels},
+	{0},
+};
+
+static const struct cli_verb verbs[] = {
+	[RUN] = {"run", "MODEL INPUT...",
+		"Run the model of that folder on JPEG, PNG, .npy or idx files; @FILE stands for the files that FILE "
+		"lists, one a line. With --handler there is no MODEL.",
+		.at_least = 1, .at_most = SIZE_MAX},
+	[STATUS] = {"status", "", "Show the master, its workers and its jobs."},
+	[LIST] = {"list", "", "Show the jobs."},
+	[MODEL_SHOW] = {"model show", "MODEL", "Show what the model of that folder takes and gives.", .at_least = 1,
+		.at_most = 1},
+	{0},
+};
+
+static const struct cli_program program = {
+	.name = "dls-submit",
+	.about = "Runs a model on files: on the workers of a master, or in this process. Exit codes: 0 all done, "
+		 "1 some item failed, 2 usage, 3 no master reached, 4 refused or invalid input, 5 timed out, 130 "
+		 "interrupted.",
+	.options = options,
+	.verbs = verbs,
+};
+
+static int (*const actions[])(const struct submit *submit, struct dls_error *err) = {
+	[RUN] = submit_run,
+	[STATUS] = submit_status,
+	[LIST] = submit_list,
+	[MODEL_SHOW] = submit_model_show,
+};
+
+static int check(const struct submit_values *values, const struct cli_options *found, struct dls_error *err)
+{
+	if (found->verb == RUN && !values->handler && found->operand_count < 2)
+		return cli_fail(err, DLS_EINVAL, "run needs at least one INPUT behind the model");
+	if (values->local && values->handler)
+		return cli_fail(err, DLS_EINVAL, "--local runs models only; a handler needs a master with workers");
+	if (values->quiet && values->json)
+		return cli_fail(err, DLS_EINVAL, "--quiet and --json exclude each other");
+	return 0;
+}
+
+/* What the library calls an invalid argument is, once the options are read, an invalid model, input or answer. */
+static int exit_code_of(const struct dls_error *err)
+{
+	int exit_code = cli_report(program.name, err);
+
+	return err->code == DLS_EINVAL ? CLI_EXIT_REFUSED : exit_code;
+}
+
+static int act(const struct submit_values *values, const struct cli_options *found, char **argv, struct dls_error *err)
+{
+	struct cli_log log = {.program = program.name, .json = values->json};
+	struct submit submit = {.values = values, .operands = found->operands, .operand_count = found->operand_count};
+	int rc, exit_code;
+
+	rc = values->local ? cli_threads_set(values->threads, values->devices, argv, err) : 0;
+	if (rc == 0)
+		rc = cli_signals_init(&submit.signals, err);
+	if (rc == 0)
+		rc = cli_ctx_create(&log, values->log_level, &submit.ctx, err);
+	if (rc)
+		return exit_code_of(err);
+	exit_code = actions[found->verb](&submit, err);
+	if (exit_code < 0)
+		exit_code = exit_code_of(err);
+	dls_ctx_destroy(submit.ctx);
+	return exit_code;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli_options found;
+	struct dls_error err = {0};
+	struct submit_values values = {.progress = -1};
+	int rc = cli_options_parse(&program, argc, argv, &values, &found, &err), exit_code = 0;
+
+	if (rc == 0)
+		rc = check(&values, &found, &err);
+	if (rc == 0) {
+		exit_code = act(&values, &found, argv, &err);
+	} else if (rc < 0) {
+		cli_report(program.name, &err);
+		exit_code = CLI_EXIT_USAGE;
+	}
+	cli_options_fini(&found);
+	return exit_code;
+}

@@ -1,0 +1,127 @@
+#include "cli/npy.h"
+
+#include "cli/failure.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ALIGNMENT = 64, PREFIX_BYTES = 10, HEADER_BYTES = 512 };
+
+/* numpy's names of the types, on a little-endian machine. */
+static const char *const spellings[] = {
+	[DLS_FLOAT32] = "<f4",
+	[DLS_FLOAT64] = "<f8",
+	[DLS_INT8] = "|i1",
+	[DLS_UINT8] = "|u1",
+	[DLS_INT16] = "<i2",
+	[DLS_UINT16] = "<u2",
+	[DLS_INT32] = "<i4",
+	[DLS_UINT32] = "<u4",
+	[DLS_INT64] = "<i8",
+	[DLS_UINT64] = "<u8",
+	[DLS_BOOL] = "|b1",
+};
+
+int cli_npy_init(const char *path, uint64_t items, struct cli_npy *npy_out, struct dls_error *err)
+{
+	struct cli_npy npy = {.path = path, .items = items, .temporary = malloc(strlen(path) + sizeof ".XXXXXX")};
+	mode_t mask = umask(0);
+	int file;
+
+	umask(mask);
+	if (!npy.temporary)
+		return cli_fail(err, DLS_ENOMEM, "out of memory");
+	sprintf(npy.temporary, "%s.XXXXXX", path);
+	file = mkstemp(npy.temporary);
+	if (file >= 0)
+		npy.file = fdopen(file, "wb");
+	if (!npy.file || fchmod(file, 0666 & ~mask) < 0) {
+		cli_fail_errno(err, DLS_EIO, "cannot write %s", path);
+		cli_npy_fini(&npy);
+		return err->code;
+	}
+	*npy_out = npy;
+	return 0;
+}
+
+static void write_header(struct cli_npy *npy)
+{
+	char text[HEADER_BYTES];
+	unsigned char prefix[PREFIX_BYTES] = "\x93NUMPY\x01\x00";
+	int length, padding;
+
+	length = sprintf(text, "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRIu64 ",",
+		spellings[npy->shape.dtype], npy->items);
+	for (uint32_t i = 0; i < npy->shape.rank; i++)
+		length += sprintf(text + length, "%s%" PRId64, i ? ", " : " ", npy->shape.dims[i]);
+	length += sprintf(text + length, "), }");
+	padding = ALIGNMENT - 1 - (PREFIX_BYTES + length) % ALIGNMENT;
+	length += sprintf(text + length, "%*s\n", padding, "");
+	prefix[8] = (unsigned char)(length & 0xff);
+	prefix[9] = (unsigned char)(length >> 8);
+	fwrite(prefix, 1, sizeof prefix, npy->file);
+	fwrite(text, 1, (size_t)length, npy->file);
+}
+
+static void write_missing(struct cli_npy *npy, uint64_t items)
+{
+	for (uint64_t i = 0; i < items; i++)
+		for (size_t k = 0; k < npy->shape.bytes; k++)
+			putc(0xff, npy->file);
+}
+
+static int check_shape(struct cli_npy *npy, const struct dls_tensor *tensor, struct dls_error *err)
+{
+	if (!npy->shape.dtype) {
+		npy->shape = *tensor;
+		npy->shape.data = NULL;
+		write_header(npy);
+		write_missing(npy, npy->missing);
+	}
+	if (tensor->dtype != npy->shape.dtype || tensor->rank != npy->shape.rank ||
+		memcmp(tensor->dims, npy->shape.dims, tensor->rank * sizeof *tensor->dims) != 0)
+		return cli_fail(err, DLS_EFORMAT, "%s: results of different shapes cannot be stacked", npy->path);
+	return 0;
+}
+
+int cli_npy_add(struct cli_npy *npy, const struct dls_tensor *tensor, struct dls_error *err)
+{
+	int rc = tensor ? check_shape(npy, tensor, err) : 0;
+
+	if (rc)
+		return rc;
+	if (tensor)
+		fwrite(tensor->data, 1, tensor->bytes, npy->file);
+	else if (npy->shape.dtype)
+		write_missing(npy, 1);
+	else
+		npy->missing++;
+	return ferror(npy->file) ? cli_fail_errno(err, DLS_EIO, "cannot write %s", npy->path) : 0;
+}
+
+int cli_npy_finish(struct cli_npy *npy, struct dls_error *err)
+{
+	int failed;
+
+	if (!npy->shape.dtype)
+		return 0;
+	failed = fclose(npy->file);
+	npy->file = NULL;
+	if (failed || rename(npy->temporary, npy->path) != 0)
+		return cli_fail_errno(err, DLS_EIO, "cannot write %s", npy->path);
+	free(npy->temporary);
+	npy->temporary = NULL;
+	return 0;
+}
+
+void cli_npy_fini(struct cli_npy *npy)
+{
+	if (npy->file)
+		fclose(npy->file);
+	if (npy->temporary)
+		unlink(npy->temporary);
+	free(npy->temporary);
+	*npy = (struct cli_npy){0};
+}

@@ -1,0 +1,78 @@
+/* The options of a program, from one table: the command line, the configuration file and --help all follow it.
+ *
+ * --name value, --name=value, --flag, --flag=false; `--` ends the options; everything else is an operand, and options
+ * and operands may be mixed. --config FILE names a JSON object whose keys are the names of the table. The command line
+ * wins over the file and the file over the table's default. --help, --version and --config belong to every program and
+ * are not in its table. A program with verbs takes the first operand (or the first two) as the verb. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <dlsched/error.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum cli_kind {
+	CLI_FLAG,    /* int, 0 or 1 */
+	CLI_TEXT,    /* const char *; NULL without a default */
+	CLI_WORD,    /* int: the index of the word */
+	CLI_WHOLE,   /* int64_t from `low` to `high` */
+	CLI_SECONDS, /* int64_t in milliseconds, written in seconds with or without a fraction */
+};
+
+struct cli_option {
+	const char *name;
+	enum cli_kind kind;
+	size_t offset; /* of the value in the program's struct of values */
+	const char *argument;
+	const char *help;
+	const char *otherwise; /* the default, as it would be written; NULL: zero */
+	int64_t low, high;
+	const char *const *words; /* NULL-terminated */
+	unsigned verbs;           /* bit i: an option of verb i; 0: of all */
+};
+
+struct cli_verb {
+	const char *name;     /* one word or two */
+	const char *operands; /* for --help: "MODEL INPUT..." */
+	const char *help;
+	size_t at_least, at_most; /* operands behind the verb */
+};
+
+/* At most 64 options. Both tables end with a row without a name; `verbs` is NULL for a program without them. */
+struct cli_program {
+	const char *name;
+	const char *about;
+	const struct cli_option *options;
+	const struct cli_verb *verbs;
+};
+
+struct cJSON;
+
+/* What was found. Texts among the values live as long as argv and this. */
+struct cli_options {
+	int verb;              /* index in the program's table */
+	const char **operands; /* without the verb */
+	size_t operand_count;
+	const char **words;   /* the array that the operands lie in */
+	uint64_t given;       /* bit i: option i stands on the command line */
+	struct cJSON *config; /* owns the texts of the configuration file */
+};
+
+/* Returns 0 with `values` and *options_out filled, 1 when --help or --version has been answered on standard output, or
+ * DLS_EINVAL, DLS_ENOTFOUND, DLS_ENOMEM with a sentence. Free what is in *options_out in every case. */
+int cli_options_parse(const struct cli_program *program, int argc, char **argv, void *values,
+	struct cli_options *options_out, struct dls_error *err);
+void cli_options_fini(struct cli_options *options);
+
+/* Gives one option its value. `where` names it in errors ("--top", "worker.json: top"). */
+int cli_option_set(
+	const struct cli_option *option, const char *where, const char *text, void *values, struct dls_error *err);
+
+/* The row of that name; NULL if there is none, and then *nearest_out is the one most like it. */
+const struct cli_option *cli_option_find(
+	const struct cli_option *table, const char *name, const struct cli_option **nearest_out);
+
+/* Writes usage and options; those of one verb only, if `verb` is not negative. */
+void cli_help_print(const struct cli_program *program, int verb);
+
+#endif

@@ -1,0 +1,29 @@
+/* How far a job is, on one line of standard error that is written over again and again: a bar, counts, speed. Where
+ * standard error is no terminal but progress is wanted, a line a second. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <dlsched/job.h>
+#include <stdbool.h>
+
+struct cli_progress {
+	bool on;
+	bool terminal;
+	bool drawn; /* a line stands there that is to be written over */
+	int64_t start_ms;
+	int64_t drawn_ms;
+};
+
+/* `wanted`: 1 yes, 0 no, -1 on a terminal only. */
+void cli_progress_init(struct cli_progress *progress, int wanted);
+
+/* Draws at most ten times a second, or once a second where there is no terminal. */
+void cli_progress_draw(struct cli_progress *progress, const struct dls_job_progress *job);
+
+/* Takes the line away, before something else is written to the terminal. */
+void cli_progress_clear(struct cli_progress *progress);
+
+/* Milliseconds of a clock that never goes back. */
+int64_t cli_now_ms(void);
+
+#endif

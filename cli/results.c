@@ -1,0 +1,281 @@
+#include "cli/results.h"
+
+#include "cli/classes.h"
+#include "cli/failure.h"
+#include "cli/json.h"
+#include <inttypes.h>
+#include <string.h>
+
+enum { NAME_BYTES = 4096, NAME_COLUMNS = 44, FAILURES_NAMED = 10, VALUES_SHOWN = 6 };
+
+static uint32_t count_labels(const struct dls_model *model)
+{
+	uint32_t count = 0;
+
+	while (model && dls_model_label(model, count))
+		count++;
+	return count;
+}
+
+/* As wide as the longest name among the first inputs, within reason. */
+static int measure_names(const struct cli_inputs *inputs)
+{
+	int columns = (int)strlen("input");
+	char name[NAME_BYTES];
+
+	for (size_t i = 0; i < inputs->count && i < 1000; i++) {
+		int length = cli_inputs_name(inputs, inputs->at[i].first, name, sizeof name);
+
+		if (length > columns)
+			columns = length;
+	}
+	return columns < NAME_COLUMNS ? columns : NAME_COLUMNS;
+}
+
+int cli_results_init(const struct cli_results_options *options, const struct cli_inputs *inputs,
+	const struct dls_model *model, uint64_t items, struct cli_results *results_out, struct dls_error *err)
+{
+	struct cli_results results = {
+		.options = *options, .inputs = inputs, .model = model, .labels = count_labels(model)};
+	int rc = options->form == CLI_RESULTS_FILE ? cli_npy_init(options->output, items, &results.npy, err) : 0;
+
+	if (rc)
+		return rc;
+	results.name_columns = measure_names(inputs);
+	*results_out = results;
+	return 0;
+}
+
+/* Text from files and other machines, on a terminal: without control characters. */
+static void print_text(const char *text)
+{
+	for (; *text; text++)
+		putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
+}
+
+/* The left three columns. A long name loses its beginning. */
+static void print_left(const struct cli_results *results, const struct dls_result *result)
+{
+	char name[NAME_BYTES];
+	int length = cli_inputs_name(results->inputs, result->item, name, sizeof name);
+	int cut = length < (int)sizeof name && length > results->name_columns ? length - results->name_columns : 0;
+
+	if (cut)
+		memcpy(name + cut, "...", 3);
+	print_text(name + cut);
+	printf("%*s  ", cut || length >= results->name_columns ? 0 : results->name_columns - length, "");
+	print_text(result->worker ? result->worker : "-");
+	printf("%*s%9.1f  ", result->worker && strlen(result->worker) < 12 ? 12 - (int)strlen(result->worker) : 0, "",
+		(double)result->elapsed_ns / 1e6);
+}
+
+static void print_classes(const struct cli_results *results, const struct dls_output *output)
+{
+	struct cli_class best[CLI_CLASSES_MAX];
+	uint32_t count = cli_classes_best(output, results->options.top, best);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const char *label = results->model ? dls_model_label(results->model, best[i].index) : NULL;
+
+		if (i)
+			printf("%*s", results->name_columns + 2 + 12 + 9 + 2, "");
+		printf("%11.4f  ", best[i].value);
+		if (label)
+			print_text(label);
+		else
+			printf("class %" PRIu32, best[i].index);
+		putchar('\n');
+	}
+}
+
+/* Type, shape and the first values of a tensor. */
+static void print_tensor(const struct dls_tensor *tensor)
+{
+	size_t count = cli_tensor_elements(tensor);
+
+	printf("%s [", dls_dtype_name(tensor->dtype));
+	for (uint32_t i = 0; i < tensor->rank; i++)
+		printf("%s%" PRId64, i ? ", " : "", tensor->dims[i]);
+	printf("]");
+	for (size_t i = 0; i < count && i < VALUES_SHOWN; i++)
+		printf(" %.6g", cli_tensor_value(tensor, i));
+	printf("%s\n", count > VALUES_SHOWN ? " ..." : "");
+}
+
+static void print_row(const struct cli_results *results, const struct dls_result *result)
+{
+	if (results->done == 1)
+		printf("%-*s  %-12s%9s  %11s  %s\n", results->name_columns, "input", "worker", "ms",
+			results->labels ? "probability" : "", results->labels ? "label" : "result");
+	print_left(results, result);
+	if (result->code) {
+		printf("%11s  ", "failed");
+		print_text(result->error);
+		putchar('\n');
+	}
+	for (uint32_t i = 0; i < result->output_count; i++) {
+		const struct dls_output *output = &result->outputs[i];
+
+		if (i)
+			printf("%*s", results->name_columns + 2 + 12 + 9 + 2, "");
+		if (cli_classes_are(output, results->labels)) {
+			print_classes(results, output);
+		} else {
+			printf("%11s  ", "");
+			print_tensor(&output->tensor);
+		}
+	}
+	if (!result->code && !result->output_count)
+		putchar('\n');
+}
+
+static void write_classes(const struct cli_results *results, const struct dls_output *output)
+{
+	struct cli_class best[CLI_CLASSES_MAX];
+	uint32_t count = cli_classes_best(output, results->options.top, best);
+
+	printf("{\"classes\":[");
+	for (uint32_t i = 0; i < count; i++) {
+		const char *label = results->model ? dls_model_label(results->model, best[i].index) : NULL;
+
+		printf("%s{\"index\":%" PRIu32, i ? "," : "", best[i].index);
+		if (label) {
+			printf(",\"label\":");
+			cli_json_text(stdout, label);
+		}
+		printf(",\"value\":");
+		cli_json_float(stdout, (float)best[i].value);
+		putchar('}');
+	}
+	printf("]}");
+}
+
+static void write_tensor(const struct dls_tensor *tensor)
+{
+	size_t count = cli_tensor_elements(tensor);
+
+	printf("{\"dtype\":\"%s\",\"dims\":[", dls_dtype_name(tensor->dtype));
+	for (uint32_t i = 0; i < tensor->rank; i++)
+		printf("%s%" PRId64, i ? "," : "", tensor->dims[i]);
+	printf("],\"values\":[");
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			putchar(',');
+		cli_tensor_write(stdout, tensor, i);
+	}
+	printf("]}");
+}
+
+static void write_object(const struct cli_results *results, const struct dls_result *result)
+{
+	const struct cli_input *input = cli_inputs_find(results->inputs, result->item);
+
+	printf("{\"item\":%" PRIu64 ",\"input\":", result->item);
+	cli_json_text(stdout, input->path);
+	if (input->count > 1)
+		printf(",\"row\":%" PRIu64, result->item - input->first);
+	if (result->code) {
+		printf(",\"error\":\"%s\",\"text\":", dls_error_name(result->code));
+		cli_json_text(stdout, result->error);
+	} else {
+		printf(",\"outputs\":[");
+	}
+	for (uint32_t i = 0; i < result->output_count; i++) {
+		if (i)
+			putchar(',');
+		if (cli_classes_are(&result->outputs[i], results->labels))
+			write_classes(results, &result->outputs[i]);
+		else
+			write_tensor(&result->outputs[i].tensor);
+	}
+	printf("%s,\"worker\":", result->code ? "" : "]");
+	cli_json_text(stdout, result->worker ? result->worker : "");
+	printf(",\"ms\":%.3f}\n", (double)result->elapsed_ns / 1e6);
+}
+
+/* The first output of the item: the most probable class, or the tensor. */
+static int keep(struct cli_results *results, const struct dls_result *result, struct dls_error *err)
+{
+	const struct dls_output *output = result->output_count ? result->outputs : NULL;
+	struct dls_tensor tensor = DLS_TENSOR_INIT;
+	struct cli_class best;
+	int32_t index;
+
+	if (!output)
+		return cli_npy_add(&results->npy, NULL, err);
+	if (!cli_classes_are(output, results->labels) || !cli_classes_best(output, 1, &best))
+		return cli_npy_add(&results->npy, &output->tensor, err);
+	index = (int32_t)best.index;
+	tensor.dtype = DLS_INT32;
+	tensor.data = &index;
+	tensor.bytes = sizeof index;
+	return cli_npy_add(&results->npy, &tensor, err);
+}
+
+/* Where no table shows it. */
+static void report_failure(const struct cli_results *results, const struct dls_result *result)
+{
+	char name[NAME_BYTES];
+
+	if (results->failed > FAILURES_NAMED)
+		return;
+	cli_inputs_name(results->inputs, result->item, name, sizeof name);
+	fprintf(stderr, "dls-submit: %s: %s\n", name, result->error);
+	if (results->failed == FAILURES_NAMED)
+		fprintf(stderr, "dls-submit: further items that fail are only counted\n");
+}
+
+bool cli_results_prints(const struct cli_results *results, const struct dls_result *result)
+{
+	return result->code || results->options.form == CLI_RESULTS_TABLE || results->options.form == CLI_RESULTS_JSON;
+}
+
+int cli_results_add(struct cli_results *results, const struct dls_result *result, struct dls_error *err)
+{
+	results->done++;
+	results->failed += result->code != 0;
+	switch (results->options.form) {
+	case CLI_RESULTS_TABLE:
+		print_row(results, result);
+		break;
+	case CLI_RESULTS_JSON:
+		write_object(results, result);
+		break;
+	case CLI_RESULTS_FILE:
+	case CLI_RESULTS_NONE:
+		if (result->code)
+			report_failure(results, result);
+		break;
+	}
+	if (ferror(stdout))
+		return cli_fail(err, DLS_EIO, "cannot write the results to standard output");
+	return results->options.form == CLI_RESULTS_FILE ? keep(results, result, err) : 0;
+}
+
+static void write_summary(const struct cli_results *results, double seconds)
+{
+	double speed = seconds > 0 ? (double)results->done / seconds : 0;
+
+	if (results->options.json)
+		printf("{\"summary\":{\"items\":%" PRIu64 ",\"failed\":%" PRIu64
+		       ",\"seconds\":%.3f,\"items_per_second\":%.1f}}\n",
+			results->done, results->failed, seconds, speed);
+	else
+		printf("%" PRIu64 " items in %.2f s, %.*f a second, %" PRIu64 " failed\n", results->done, seconds,
+			speed < 100 ? 1 : 0, speed, results->failed);
+}
+
+int cli_results_finish(struct cli_results *results, double seconds, struct dls_error *err)
+{
+	if (!results->options.quiet)
+		write_summary(results, seconds);
+	if (fflush(stdout) != 0)
+		return cli_fail(err, DLS_EIO, "cannot write the results to standard output");
+	return results->options.form == CLI_RESULTS_FILE ? cli_npy_finish(&results->npy, err) : 0;
+}
+
+void cli_results_fini(struct cli_results *results)
+{
+	if (results->options.form == CLI_RESULTS_FILE)
+		cli_npy_fini(&results->npy);
+}

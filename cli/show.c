@@ -1,0 +1,115 @@
+#include "cli/show.h"
+
+#include "cli/failure.h"
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COLUMNS = 32, CELL_BYTES = 256, INDENT = 2 };
+
+/* A value on one line. Control characters of strings are replaced: they come from other machines. */
+static int spell(const cJSON *value, char cell[CELL_BYTES])
+{
+	if (!value)
+		return snprintf(cell, CELL_BYTES, "-");
+	if (cJSON_IsString(value))
+		snprintf(cell, CELL_BYTES, "%s", value->valuestring);
+	else if (cJSON_IsNumber(value))
+		snprintf(cell, CELL_BYTES, "%.15g", value->valuedouble);
+	else if (!cJSON_PrintPreallocated((cJSON *)value, cell, CELL_BYTES, 0))
+		snprintf(cell, CELL_BYTES, "...");
+	for (char *at = cell; *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			*at = '?';
+	return (int)strlen(cell);
+}
+
+static bool is_list_of_objects(const cJSON *value)
+{
+	return cJSON_IsArray(value) && value->child && cJSON_IsObject(value->child);
+}
+
+/* The names of the members of all rows, in the order in which they first appear, and the width of each column. */
+static int measure(const cJSON *rows, const char *names[COLUMNS], int widths[COLUMNS])
+{
+	char cell[CELL_BYTES];
+	const cJSON *row, *member;
+	int count = 0;
+
+	cJSON_ArrayForEach (row, rows)
+		cJSON_ArrayForEach (member, row) {
+			int i = 0, width = spell(member, cell);
+
+			while (i < count && strcmp(names[i], member->string) != 0)
+				i++;
+			if (i == COLUMNS)
+				continue;
+			if (i == count) {
+				names[count] = member->string;
+				widths[count++] = (int)strlen(member->string);
+			}
+			if (width > widths[i])
+				widths[i] = width;
+		}
+	return count;
+}
+
+static void print_cell(const char *cell, int width, bool last)
+{
+	if (last)
+		printf("%s\n", cell);
+	else
+		printf("%-*s  ", width, cell);
+}
+
+static void print_table(const cJSON *rows, int indent)
+{
+	const char *names[COLUMNS];
+	int widths[COLUMNS], count = measure(rows, names, widths);
+	char cell[CELL_BYTES];
+	const cJSON *row;
+
+	printf("%*s", indent, "");
+	for (int i = 0; i < count; i++)
+		print_cell(names[i], widths[i], i + 1 == count);
+	cJSON_ArrayForEach (row, rows) {
+		printf("%*s", indent, "");
+		for (int i = 0; i < count; i++) {
+			spell(cJSON_GetObjectItemCaseSensitive(row, names[i]), cell);
+			print_cell(cell, widths[i], i + 1 == count);
+		}
+	}
+}
+
+static void print_object(const cJSON *object, int indent)
+{
+	char cell[CELL_BYTES];
+	const cJSON *member;
+
+	cJSON_ArrayForEach (member, object) {
+		if (cJSON_IsObject(member) && member->child) {
+			printf("%*s%s:\n", indent, "", member->string);
+			print_object(member, indent + INDENT); /* cJSON has bounded the depth */
+		} else if (is_list_of_objects(member)) {
+			printf("%*s%s:\n", indent, "", member->string);
+			print_table(member, indent + INDENT);
+		} else {
+			spell(member, cell);
+			printf("%*s%s: %s\n", indent, "", member->string, cell);
+		}
+	}
+}
+
+int cli_show(const char *json, struct dls_error *err)
+{
+	cJSON *object = cJSON_Parse(json);
+
+	if (!cJSON_IsObject(object)) {
+		cJSON_Delete(object);
+		return cli_fail(err, DLS_EFORMAT, "the answer is not a JSON object");
+	}
+	print_object(object, 0);
+	cJSON_Delete(object);
+	return 0;
+}

@@ -1,0 +1,57 @@
+/* dls-submit: the values of its options and its verbs. */
+#ifndef CLI_SUBMIT_H
+#define CLI_SUBMIT_H
+
+#include "cli/options.h"
+#include <dlsched/dlsched.h>
+
+struct submit_values {
+	const char *master;
+	const char *tenant;
+	const char *data_bind;
+	int insecure;
+	int64_t connect_timeout_ms;
+
+	int local;
+	int64_t devices;
+	int64_t threads;
+	const char *cache_dir;
+	const char *handler;
+	const char *params;
+	const char *key;
+	int64_t priority;
+	int64_t task_items;
+	int64_t timeout_ms; /* 0: none */
+	int64_t top;
+	const char *output;
+	int progress; /* -1: on a terminal */
+	int quiet;
+
+	int log_level;
+	int json;
+};
+
+/* What a verb gets. */
+struct submit {
+	const struct submit_values *values;
+	struct dls_ctx *ctx;
+	const char *const *operands;
+	size_t operand_count;
+	int signals; /* readable once SIGINT or SIGTERM has come */
+};
+
+/* Each returns the exit code, or -1 with a sentence in `err`, whose code decides. */
+int submit_run(const struct submit *submit, struct dls_error *err);
+int submit_status(const struct submit *submit, struct dls_error *err);
+int submit_list(const struct submit *submit, struct dls_error *err);
+int submit_model_show(const struct submit *submit, struct dls_error *err);
+
+/* A client of the master that the options name; nothing is waited for. Errors: as dls_client_create. */
+int submit_client_create(
+	const struct submit *submit, const char *master, struct dls_client **client_out, struct dls_error *err);
+
+/* Waits until the master has answered. Returns 0 too when a signal came first. Errors: as dls_client_wait; the sentence
+ * names the address. */
+int submit_client_wait(const struct submit *submit, struct dls_client *client, struct dls_error *err);
+
+#endif

@@ -1,0 +1,240 @@
+/* dls-submit run: one job, from its files to its results.
+ *
+ * Everything that can be wrong with the model and the files is found before the master is waited for. */
+#include "cli/failure.h"
+#include "cli/inputs.h"
+#include "cli/progress.h"
+#include "cli/results.h"
+#include "cli/signals.h"
+#include "cli/submit.h"
+#include <inttypes.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { REDRAW_MS = 100, PATIENCE_MS = 3000 };
+
+struct run {
+	const struct submit *submit;
+	const struct submit_values *values;
+	struct dls_cluster *cluster; /* with --local */
+	struct dls_client *client;
+	struct dls_job *job;
+	struct dls_model *model; /* for the names of classes; NULL with --handler */
+	struct cli_inputs inputs;
+	struct cli_results results;
+	struct cli_progress progress;
+	int64_t start_ms;
+	bool told_to_wait;
+	struct dls_error *err;
+};
+
+static int start_cluster(struct run *run)
+{
+	struct dls_cluster_options options = DLS_CLUSTER_OPTIONS_INIT;
+	int rc;
+
+	options.worker.devices = (uint32_t)run->values->devices;
+	options.worker.cache_dir = run->values->cache_dir;
+	rc = dls_cluster_local(run->submit->ctx, &options, &run->cluster, run->err);
+	return rc ? rc : dls_cluster_start(run->cluster, run->err);
+}
+
+static int make_client(struct run *run)
+{
+	const char *master = run->values->master;
+	int rc = 0;
+
+	if (run->values->local) {
+		rc = start_cluster(run);
+		master = rc ? NULL : dls_cluster_endpoint(run->cluster);
+	}
+	return rc ? rc : submit_client_create(run->submit, master, &run->client, run->err);
+}
+
+static int make_job(struct run *run, const char *model)
+{
+	struct dls_job_options options = DLS_JOB_OPTIONS_INIT;
+	int rc;
+
+	options.model = model;
+	options.handler = run->values->handler;
+	options.params = run->values->params;
+	options.key = run->values->key;
+	options.priority = (int32_t)run->values->priority;
+	options.task_items = (uint32_t)run->values->task_items;
+	rc = dls_job_create(run->client, &options, &run->job, run->err);
+	return rc ? rc : cli_inputs_add(&run->inputs, run->job, run->err);
+}
+
+static int open_results(struct run *run)
+{
+	struct cli_results_options options = {
+		.form = CLI_RESULTS_TABLE,
+		.output = run->values->output,
+		.top = (uint32_t)run->values->top,
+		.json = run->values->json,
+		.quiet = run->values->quiet,
+	};
+
+	if (options.output)
+		options.form = CLI_RESULTS_FILE;
+	else if (options.json)
+		options.form = CLI_RESULTS_JSON;
+	else if (options.quiet)
+		options.form = CLI_RESULTS_NONE;
+	return cli_results_init(&options, &run->inputs, run->model, dls_job_items(run->job), &run->results, run->err);
+}
+
+static int prepare(struct run *run)
+{
+	const struct submit *submit = run->submit;
+	const char *model = run->values->handler ? NULL : submit->operands[0];
+	size_t first = model ? 1 : 0;
+	int rc;
+
+	rc = cli_inputs_init(submit->operands + first, submit->operand_count - first, &run->inputs, run->err);
+	if (rc == 0 && model)
+		rc = dls_model_open(submit->ctx, model, &run->model, run->err);
+	if (rc == 0)
+		rc = make_client(run);
+	if (rc == 0)
+		rc = make_job(run, model);
+	if (rc == 0)
+		rc = open_results(run);
+	return rc;
+}
+
+/* Prints the results that are here. Returns 1 when more are to come, 0 when that was the last one. */
+static int take_results(struct run *run)
+{
+	struct dls_result *result;
+	int rc = 1, failed = 0;
+
+	while (!cli_signals_caught() && (rc = dls_job_next(run->job, 0, &result, run->err)) == 1) {
+		if (cli_results_prints(&run->results, result))
+			cli_progress_clear(&run->progress);
+		failed = cli_results_add(&run->results, result, run->err);
+		dls_result_destroy(result);
+		if (failed)
+			return failed;
+	}
+	return rc == DLS_ETIMEOUT ? 1 : rc;
+}
+
+/* Someone who sees nothing happen is told once why. */
+static void explain_silence(struct run *run, const struct dls_job_progress *state)
+{
+	if (run->told_to_wait || run->values->quiet || run->progress.on || !state->accepted || state->workers ||
+		cli_now_ms() - run->start_ms < PATIENCE_MS)
+		return;
+	run->told_to_wait = true;
+	fprintf(stderr, "dls-submit: no worker can run this job yet; it waits for one (Ctrl-C ends it)\n");
+}
+
+static void show_progress(struct run *run)
+{
+	struct dls_job_progress state = {.size = sizeof state};
+
+	if (dls_job_progress(run->job, &state) != 0)
+		return;
+	explain_silence(run, &state);
+	cli_progress_draw(&run->progress, &state);
+}
+
+/* Milliseconds until something is to be done without news; -1 for never. */
+static int patience_ms(const struct run *run)
+{
+	int64_t left_ms = run->values->timeout_ms - (cli_now_ms() - run->start_ms);
+	int wait_ms = run->progress.on || (!run->told_to_wait && !run->values->quiet) ? REDRAW_MS : -1;
+
+	if (!run->values->timeout_ms)
+		return wait_ms;
+	if (left_ms < 0)
+		left_ms = 0;
+	return wait_ms < 0 || left_ms < wait_ms ? (int)left_ms : wait_ms;
+}
+
+static bool is_late(const struct run *run)
+{
+	return run->values->timeout_ms && cli_now_ms() - run->start_ms >= run->values->timeout_ms;
+}
+
+/* Until the last result, a failure, a signal or the time limit. Returns as take_results, or DLS_ETIMEOUT. */
+static int collect(struct run *run)
+{
+	struct pollfd wait[] = {
+		{.fd = dls_client_fd(run->client), .events = POLLIN},
+		{.fd = run->submit->signals, .events = POLLIN},
+	};
+	int rc = take_results(run);
+
+	while (rc == 1 && !cli_signals_caught()) {
+		if (is_late(run))
+			return DLS_ETIMEOUT;
+		show_progress(run);
+		poll(wait, 2, patience_ms(run));
+		rc = dls_client_process(run->client, run->err);
+		if (rc == 0)
+			rc = take_results(run);
+	}
+	return rc;
+}
+
+/* The job's end before its time: cancelled, with a word about what there is. Returns the exit code. */
+static int break_off(struct run *run, const char *why, int exit_code)
+{
+	(void)dls_job_cancel(run->job, run->err);
+	cli_progress_clear(&run->progress);
+	fflush(stdout);
+	fprintf(stderr, "dls-submit: %s: %" PRIu64 " of %" PRIu64 " items are done, the job is cancelled\n", why,
+		run->results.done, dls_job_items(run->job));
+	return exit_code;
+}
+
+static int finish(struct run *run, int rc)
+{
+	char why[64];
+
+	if (cli_signals_caught())
+		return break_off(run, "interrupted", 128 + cli_signals_caught());
+	if (rc == DLS_ETIMEOUT) {
+		snprintf(why, sizeof why, "not done after %g s", (double)run->values->timeout_ms / 1000);
+		return break_off(run, why, CLI_EXIT_TIMEOUT);
+	}
+	cli_progress_clear(&run->progress);
+	if (rc == 0)
+		rc = cli_results_finish(&run->results, (double)(cli_now_ms() - run->start_ms) / 1000, run->err);
+	if (rc)
+		return -1;
+	return run->results.failed ? CLI_EXIT_FAILED : 0;
+}
+
+static int work(struct run *run)
+{
+	int rc = prepare(run);
+
+	if (rc == 0 && !run->values->local)
+		rc = submit_client_wait(run->submit, run->client, run->err);
+	run->start_ms = cli_now_ms();
+	cli_progress_init(&run->progress, run->values->quiet ? 0 : run->values->progress);
+	if (rc == 0)
+		rc = dls_job_submit(run->job, run->err);
+	if (rc)
+		return -1;
+	return finish(run, collect(run));
+}
+
+int submit_run(const struct submit *submit, struct dls_error *err)
+{
+	struct run run = {.submit = submit, .values = submit->values, .err = err};
+	int exit_code = work(&run);
+
+	cli_results_fini(&run.results);
+	dls_job_destroy(run.job);
+	dls_client_destroy(run.client);
+	dls_cluster_destroy(run.cluster);
+	dls_model_destroy(run.model);
+	cli_inputs_fini(&run.inputs);
+	return exit_code;
+}
