@@ -30,7 +30,8 @@ static bool is_list_of_objects(const cJSON *value)
 	return cJSON_IsArray(value) && value->child && cJSON_IsObject(value->child);
 }
 
-/* The names of the members of all rows, in the order in which they first appear, and the width of each column. */
+/* The names of the members of all rows that are no tables themselves, in the order in which they first appear, and the
+ * width of each column. */
 static int measure(const cJSON *rows, const char *names[COLUMNS], int widths[COLUMNS])
 {
 	char cell[CELL_BYTES];
@@ -41,6 +42,8 @@ static int measure(const cJSON *rows, const char *names[COLUMNS], int widths[COL
 		cJSON_ArrayForEach (member, row) {
 			int i = 0, width = spell(member, cell);
 
+			if (is_list_of_objects(member))
+				continue;
 			while (i < count && strcmp(names[i], member->string) != 0)
 				i++;
 			if (i == COLUMNS)
@@ -63,6 +66,24 @@ static void print_cell(const char *cell, int width, bool last)
 		printf("%-*s  ", width, cell);
 }
 
+static void print_table(const cJSON *rows, int indent);
+
+/* The lists of objects inside the rows, each as a table of its own under the first member of its row. */
+static void print_inner_tables(const cJSON *rows, int indent)
+{
+	char cell[CELL_BYTES];
+	const cJSON *row, *member;
+
+	cJSON_ArrayForEach (row, rows)
+		cJSON_ArrayForEach (member, row) {
+			if (!is_list_of_objects(member))
+				continue;
+			spell(row->child, cell);
+			printf("%*s%s of %s:\n", indent, "", member->string, cell);
+			print_table(member, indent + INDENT); /* cJSON has bounded the depth */
+		}
+}
+
 static void print_table(const cJSON *rows, int indent)
 {
 	const char *names[COLUMNS];
@@ -80,6 +101,7 @@ static void print_table(const cJSON *rows, int indent)
 			print_cell(cell, widths[i], i + 1 == count);
 		}
 	}
+	print_inner_tables(rows, indent);
 }
 
 static void print_object(const cJSON *object, int indent)
