@@ -1,6 +1,6 @@
 /* Values of outputs: single elements, and the most probable classes. */
-#ifndef CLI_CLASSES_H
-#define CLI_CLASSES_H
+#ifndef DLSI_CLI_CLASSES_H
+#define DLSI_CLI_CLASSES_H
 
 #include <dlsched/job.h>
 #include <stdbool.h>

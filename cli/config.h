@@ -1,6 +1,6 @@
 /* Configuration files: a JSON object whose keys are the long names of a program's options. */
-#ifndef CLI_CONFIG_H
-#define CLI_CONFIG_H
+#ifndef DLSI_CLI_CONFIG_H
+#define DLSI_CLI_CONFIG_H
 
 #include "cli/options.h"
 

@@ -1,6 +1,6 @@
 /* How the programs say what went wrong: one sentence on standard error, behind the program's name. */
-#ifndef CLI_FAILURE_H
-#define CLI_FAILURE_H
+#ifndef DLSI_CLI_FAILURE_H
+#define DLSI_CLI_FAILURE_H
 
 #include <dlsched/error.h>
 

@@ -1,6 +1,6 @@
 /* Small files, whole: read with a limit, and written so that a reader sees the old or the new one, never a half. */
-#ifndef CLI_FILE_H
-#define CLI_FILE_H
+#ifndef DLSI_CLI_FILE_H
+#define DLSI_CLI_FILE_H
 
 #include <dlsched/error.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The files that `dls-submit run` was given, and which items of the job each of them is. */
-#ifndef CLI_INPUTS_H
-#define CLI_INPUTS_H
+#ifndef DLSI_CLI_INPUTS_H
+#define DLSI_CLI_INPUTS_H
 
 #include <dlsched/job.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Writing JSON, one object per line. */
-#ifndef CLI_JSON_H
-#define CLI_JSON_H
+#ifndef DLSI_CLI_JSON_H
+#define DLSI_CLI_JSON_H
 
 #include <stdio.h>
 

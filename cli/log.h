@@ -1,6 +1,6 @@
 /* The library's log lines on standard error, for people or, as one JSON object per line, for machines. */
-#ifndef CLI_LOG_H
-#define CLI_LOG_H
+#ifndef DLSI_CLI_LOG_H
+#define DLSI_CLI_LOG_H
 
 #include <dlsched/ctx.h>
 

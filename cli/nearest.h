@@ -1,6 +1,6 @@
 /* How alike two words are, for "did you mean". */
-#ifndef CLI_NEAREST_H
-#define CLI_NEAREST_H
+#ifndef DLSI_CLI_NEAREST_H
+#define DLSI_CLI_NEAREST_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Tensors of one shape, stacked in a .npy file as they come. The file appears under its name when it is complete. */
-#ifndef CLI_NPY_H
-#define CLI_NPY_H
+#ifndef DLSI_CLI_NPY_H
+#define DLSI_CLI_NPY_H
 
 #include <dlsched/error.h>
 #include <dlsched/tensor.h>

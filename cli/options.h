@@ -4,8 +4,8 @@
  * and operands may be mixed. --config FILE names a JSON object whose keys are the names of the table. The command line
  * wins over the file and the file over the table's default. --help, --version and --config belong to every program and
  * are not in its table. A program with verbs takes the first operand (or the first two) as the verb. */
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#ifndef DLSI_CLI_OPTIONS_H
+#define DLSI_CLI_OPTIONS_H
 
 #include <dlsched/error.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* How far a job is, on one line of standard error that is written over again and again: a bar, counts, speed. Where
  * standard error is no terminal but progress is wanted, a line a second. */
-#ifndef CLI_PROGRESS_H
-#define CLI_PROGRESS_H
+#ifndef DLSI_CLI_PROGRESS_H
+#define DLSI_CLI_PROGRESS_H
 
 #include <dlsched/job.h>
 #include <stdbool.h>

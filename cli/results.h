@@ -1,7 +1,7 @@
 /* What `dls-submit run` makes of its results: a table for people, a JSON object per line for programs, or a .npy file.
  */
-#ifndef CLI_RESULTS_H
-#define CLI_RESULTS_H
+#ifndef DLSI_CLI_RESULTS_H
+#define DLSI_CLI_RESULTS_H
 
 #include "cli/inputs.h"
 #include "cli/npy.h"

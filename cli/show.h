@@ -1,7 +1,7 @@
 /* Prints a JSON object for people: a line per member, a table per list of objects. Whatever the object holds is shown;
  * nothing here knows its names. */
-#ifndef CLI_SHOW_H
-#define CLI_SHOW_H
+#ifndef DLSI_CLI_SHOW_H
+#define DLSI_CLI_SHOW_H
 
 #include <dlsched/error.h>
 

@@ -1,7 +1,7 @@
 /* SIGINT and SIGTERM for a program with a poll loop: the first one makes a descriptor readable, the second one ends the
  * process at once with 128 + its number. */
-#ifndef CLI_SIGNALS_H
-#define CLI_SIGNALS_H
+#ifndef DLSI_CLI_SIGNALS_H
+#define DLSI_CLI_SIGNALS_H
 
 #include <dlsched/error.h>
 

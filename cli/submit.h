@@ -1,6 +1,6 @@
 /* dls-submit: the values of its options and its verbs. */
-#ifndef CLI_SUBMIT_H
-#define CLI_SUBMIT_H
+#ifndef DLSI_CLI_SUBMIT_H
+#define DLSI_CLI_SUBMIT_H
 
 #include "cli/options.h"
 #include <dlsched/dlsched.h>

@@ -1,3 +1,4 @@
+/* The client behind those verbs of dls-submit that talk to a master. */
 #include "cli/failure.h"
 #include "cli/progress.h"
 #include "cli/signals.h"

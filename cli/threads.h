@@ -1,7 +1,7 @@
 /* How many threads a model's kernels use. OpenMP and OpenBLAS read that from the environment while the program is being
  * loaded, and the library leaves the environment alone, so it is for the program to set. */
-#ifndef CLI_THREADS_H
-#define CLI_THREADS_H
+#ifndef DLSI_CLI_THREADS_H
+#define DLSI_CLI_THREADS_H
 
 #include <dlsched/error.h>
 #include <stdint.h>
