@@ -1,0 +1,164 @@
+"""The main jobs: photos and clothing, in one process and over a master and two workers."""
+
+import json
+
+import numpy
+import pytest
+from programs import wait_until
+from seen import SEEN
+
+PICTURES = 10000
+
+
+def check_photos(ended):
+    assert ended.code == 0, ended.err
+    items = ended.items()
+    assert [item["input"].rsplit("/", 1)[1] for item in items] == list(SEEN)
+    for item, (classes, probability) in zip(items, SEEN.values()):
+        found = item["outputs"][0]["classes"]
+        assert len(found) == 5
+        assert [row["index"] for row in found[: len(classes)]] == classes
+        assert found[0]["value"] == pytest.approx(probability, abs=0.01)
+    rocket = items[list(SEEN).index("rocket.jpg")]["outputs"][0]["classes"]
+    assert 812 in [row["index"] for row in rocket]
+    assert items[0]["outputs"][0]["classes"][0]["label"] == "tiger cat"
+
+
+def test_photos_in_one_process(programs, lite0, photos):
+    check_photos(programs.local("--json", lite0, *(photos / name for name in SEEN), limit=120))
+
+
+def test_photos_over_two_workers(programs, lite0, photos):
+    master = programs.master()
+    for name in ("w1", "w2"):
+        programs.worker(master, name)
+    ended = programs.submit(
+        master, "run", "--json", "--task-items", 1, lite0, *(photos / name for name in SEEN), limit=120
+    )
+    check_photos(ended)
+    assert {item["worker"] for item in ended.items()} <= {"w1", "w2"}
+    assert ended.summary()["items"] == len(SEEN)
+
+
+def test_table_of_photos(programs, lite0, photos):
+    ended = programs.local(lite0, photos / "chelsea.png", photos / "coffee.png", limit=120)
+    assert ended.code == 0
+    lines = ended.out.splitlines()
+    assert lines[0].split() == ["input", "worker", "ms", "probability", "label"]
+    assert lines[1].startswith("chelsea.png ") and "tiger cat" in lines[1]
+    assert lines[6].startswith("coffee.png ") and "espresso" in lines[6]
+    assert lines[11].startswith("2 items in ")
+    assert len(lines) == 12
+    assert ended.err == "", "no progress where there is no terminal"
+
+
+def test_clothing_over_two_workers(programs, fashion, fashion_pictures, tmp_path):
+    master = programs.master()
+    for name in ("w1", "w2"):
+        programs.worker(master, name)
+    ended = programs.submit(
+        master, "run", fashion, fashion_pictures / "t10k-images-idx3-ubyte", "--output", tmp_path / "classes.npy", limit=180
+    )
+    assert ended.code == 0, ended.err
+    classes = numpy.load(tmp_path / "classes.npy")
+    assert (classes == numpy.load(fashion / "expected_top1.npy")).all()
+    labels = numpy.fromfile(fashion_pictures / "t10k-labels-idx1-ubyte", numpy.uint8, offset=8)
+    assert (classes == labels).sum() == 9350
+    assert ended.out.startswith(f"{PICTURES} items in ")
+
+
+def test_arrays_instead_of_pictures(programs, fashion, fashion_pictures, tmp_path):
+    """A .npy file of the model's input gives what the picture gives."""
+    data = numpy.fromfile(fashion_pictures / "t10k-images-idx3-ubyte", numpy.uint8, offset=16)[: 28 * 28]
+    numpy.save(tmp_path / "input.npy", (data / numpy.float32(255)).astype(numpy.float32).reshape(1, 28, 28))
+    ended = programs.local("--json", "--top", 1, fashion, tmp_path / "input.npy")
+    assert ended.code == 0, ended.out
+    expected = numpy.load(fashion / "expected_first64.npy")[0]
+    found = ended.items()[0]["outputs"][0]["classes"]
+    assert [row["index"] for row in found] == [expected.argmax()]
+    assert found[0]["value"] == pytest.approx(expected.max(), abs=1e-4)
+
+
+def test_handler_job_in_the_order_of_its_items(programs, numbers):
+    master = programs.master()
+    for name in ("h1", "h2"):
+        programs.handler(master, name)
+    ended = programs.submit(master, "run", "--json", "--handler", "number", "--task-items", 1, *numbers(100))
+    assert ended.code == 0, ended.err
+    assert [item["item"] for item in ended.items()] == list(range(100))
+    assert [item["outputs"][0]["values"] for item in ended.items()] == [[number] for number in range(100)]
+    assert {worker for worker, _ in programs.journal()} == {"h1", "h2"}
+    assert sorted(item for _, item in programs.journal()) == list(range(100))
+
+
+def test_items_that_fail(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    words = ["run", "--handler", "odd-fails", *numbers(4)]
+    ended = programs.submit(master, *words, "--json")
+    assert ended.code == 1
+    assert [item.get("error") for item in ended.items()] == [None, "DLS_EFORMAT", None, "DLS_EFORMAT"]
+    assert ended.items()[1]["text"] == "this number is odd"
+    ended = programs.submit(master, *words, "--output", tmp_path / "numbers.npy")
+    assert ended.code == 1
+    assert numpy.load(tmp_path / "numbers.npy").tolist() == [0, -1, 2, -1]
+    assert "1.txt: this number is odd" in ended.err
+    ended = programs.submit(master, *words, "--quiet")
+    assert (ended.code, ended.out) == (1, "")
+
+
+def test_list_of_inputs(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    (tmp_path / "list").write_text("".join(f"{path}\n" for path in numbers(20)))
+    ended = programs.submit(master, "run", "--json", "--handler", "number", f"@{tmp_path / 'list'}", tmp_path / "0.txt")
+    assert ended.code == 0, ended.err
+    assert [item["input"].rsplit("/", 1)[1] for item in ended.items()] == [f"{n}.txt" for n in [*range(20), 0]]
+    ended = programs.submit(master, "run", "--handler", "number", f"@{tmp_path / 'nolist'}")
+    assert (ended.code, "nolist" in ended.err) == (4, True)
+
+
+def test_status_and_list(programs, numbers):
+    master = programs.master()
+    programs.handler(master, "h1")
+    programs.submit(master, "run", "--handler", "number", *numbers(10))
+    ended = programs.submit(master, "status", "--json")
+    assert ended.code == 0
+    status = json.loads(ended.out)
+    assert [worker["name"] for worker in status["workers"]] == ["h1"]
+    text = programs.submit(master, "status")
+    assert (text.code, "h1" in text.out) == (0, True)
+    assert programs.submit(master, "list").code == 0
+
+
+def test_list_shows_a_job_that_runs(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    hold = json.dumps({"gate": str(tmp_path / "gate")})
+    job = programs.start(
+        "dls-submit", "run", "--master", master.endpoint, "--handler", "hold", "--params", hold, *numbers(3)
+    )
+    wait_until(programs.journal, "the first item")
+    jobs = json.loads(programs.submit(master, "list", "--json").out)["jobs"]
+    assert [(row["handler"], row["items"]) for row in jobs] == [("hold", 3)]
+    (tmp_path / "gate").touch()
+    assert job.finish().code == 0
+
+
+def test_model_show(programs, fashion):
+    ended = programs.run("dls-submit", "model", "show", fashion, "--json")
+    assert ended.code == 0, ended.err
+    shown = json.loads(ended.out)
+    assert [port["name"] for port in shown["inputs"]] == ["input"]
+    text = programs.run("dls-submit", "model", "show", fashion)
+    assert (text.code, "input" in text.out) == (0, True)
+
+
+def test_progress_without_a_terminal_is_lines(programs, numbers):
+    master = programs.master()
+    programs.handler(master, "h1")
+    ended = programs.submit(master, "run", "--quiet", "--progress", "--handler", "number", *numbers(3))
+    assert (ended.code, ended.err) == (0, ""), "--quiet is quiet"
+    ended = programs.submit(master, "run", "--progress", "--handler", "number", *numbers(3))
+    assert ended.code == 0
+    assert ended.err.startswith("[") and "/3" in ended.err and "\r" not in ended.err

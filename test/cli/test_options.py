@@ -1,0 +1,142 @@
+"""Options, help, configuration files: what needs no master, no worker and no model."""
+
+import json
+import re
+
+import pytest
+
+PROGRAMS = ("dls-master", "dls-worker", "dls-submit")
+
+
+def options_of(help_text):
+    """name -> (word for its value or None, what it says), but for those that every program has."""
+    rows = re.findall(r"^  --([a-z-]+)(?: (\S+))?(\s.*\n(?:^ {20,}.*\n)*)", help_text, re.MULTILINE)
+    own = {name: (argument, " ".join(text.split())) for name, argument, text in rows}
+    return {name: row for name, row in own.items() if name not in ("config", "help", "version")}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_help_and_version(programs, program):
+    help_ = programs.run(program, "--help")
+    assert (help_.code, help_.err) == (0, "")
+    assert help_.out.startswith(f"usage: {program} ")
+    assert max(map(len, help_.out.splitlines())) <= 100
+    version = programs.run(program, "--version")
+    assert version.code == 0
+    assert re.fullmatch(rf"{program} \d+\.\d+\.\d+\n", version.out)
+
+
+def test_help_of_a_verb_names_its_options_only(programs):
+    for words in (["run", "--help"], ["help", "run"]):
+        run = programs.run("dls-submit", *words)
+        assert (run.code, "--top" in run.out) == (0, True)
+    status = programs.run("dls-submit", "help", "status")
+    assert ("--top" in status.out, "--master" in status.out) == (False, True)
+    assert programs.run("dls-submit", "help", "model", "show").out.startswith("usage: dls-submit model show ")
+
+
+WRONG = [
+    ("dls-master", ["--heartbeet-ms", "5"], "unknown option --heartbeet-ms; did you mean --heartbeat-ms?"),
+    ("dls-master", ["--heartbeat-ms", "0"], '--heartbeat-ms is "0"; it is a whole number from 1 to 3600000'),
+    ("dls-master", ["--heartbeat-ms=1e3"], '--heartbeat-ms is "1e3"'),
+    ("dls-master", ["--log-level", "loud"], "it is one of: error, warning, info, debug"),
+    ("dls-master", ["--bind"], "--bind needs a value"),
+    ("dls-master", ["--insecure=maybe"], "it is true or false"),
+    ("dls-master", ["stray"], 'unexpected argument "stray"'),
+    ("dls-master", ["--help=yes"], "--help takes no value"),
+    ("dls-worker", ["-n", "w"], "unknown option -n; options begin with --"),
+    ("dls-worker", ["--devices", "65"], "it is a whole number from 1 to 64"),
+    ("dls-worker", ["--connect-timeout", "-1"], "it is a number of seconds from 0"),
+    ("dls-worker", ["--connect-timeout", "inf"], "it is a number of seconds from 0"),
+    ("dls-submit", [], "a verb is missing"),
+    ("dls-submit", ["rnu"], 'unknown verb "rnu"; did you mean "run"?'),
+    ("dls-submit", ["model"], 'did you mean "model show"?'),
+    ("dls-submit", ["run"], "run needs MODEL INPUT..."),
+    ("dls-submit", ["run", "folder"], "run needs at least one INPUT behind the model"),
+    ("dls-submit", ["status", "extra"], 'unexpected argument "extra"'),
+    ("dls-submit", ["status", "--top", "3"], "--top is not an option of status"),
+    ("dls-submit", ["run", "--local", "--handler", "h", "x"], "--local runs models only"),
+]
+
+
+@pytest.mark.parametrize("program, words, sentence", WRONG)
+def test_wrong_usage(programs, program, words, sentence):
+    ended = programs.run(program, *words)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"{program}: ") and ended.err.count("\n") == 1
+    assert sentence in ended.err
+
+
+def test_values_behind_options_may_look_like_options(programs, tmp_path):
+    """A name is given by the next word, whatever it is; what stands behind -- is never an option."""
+    ended = programs.run("dls-submit", "run", "--priority", "-5", "--connect-timeout=0.1", tmp_path / "no", "--", "--x")
+    assert (ended.code, str(tmp_path / "no") in ended.err) == (4, True)
+
+
+CONFIGS = [
+    ('{"bindd": "x"}', 'unknown key "bindd"; did you mean "bind"?'),
+    ('{"Bind": "x"}', 'unknown key "Bind"; did you mean "bind"?'),
+    ('{"bind": 1}', '"bind" must be a string'),
+    ('{"insecure": "yes"}', '"insecure" must be true or false'),
+    ('{"heartbeat-ms": "5"}', '"heartbeat-ms" must be a number'),
+    ('{"heartbeat-ms": 0.5}', 'it is a whole number from 1 to 3600000'),
+    ('{"config": "other"}', 'unknown key "config"'),
+    ('{"json": true, "json": true}', 'the key "json" is there twice'),
+    ("[]", "must be a JSON object"),
+    ('{\n\n"bind":', "is not JSON, from line 3 on"),
+    ("", "is not JSON"),
+]
+
+
+@pytest.mark.parametrize("text, sentence", CONFIGS)
+def test_wrong_configuration(programs, tmp_path, text, sentence):
+    (tmp_path / "master.json").write_text(text)
+    ended = programs.run("dls-master", "--config", tmp_path / "master.json")
+    assert (ended.code, ended.out) == (2, "")
+    assert "master.json" in ended.err and sentence in ended.err
+
+
+def test_missing_configuration(programs, tmp_path):
+    ended = programs.run("dls-master", "--config", tmp_path / "none.json")
+    assert (ended.code, "none.json: No such file" in ended.err) == (2, True)
+
+
+def test_command_line_wins_over_configuration(programs, tmp_path):
+    config = tmp_path / "master.json"
+    config.write_text(json.dumps({"bind": "tcp://127.0.0.1:1", "json": True, "endpoint-file": str(tmp_path / "where")}))
+    master = programs.start("dls-master", "--bind", "tcp://127.0.0.1:0", "--config", config).wait_for("\n")
+    line = json.loads(master.out())
+    assert line["event"] == "listening"
+    assert re.fullmatch(r"tcp://127\.0\.0\.1:\d{2,}", line["endpoint"])
+    assert (tmp_path / "where").read_text() == line["endpoint"] + "\n"
+    assert master.stop().code == 0
+    assert not (tmp_path / "where").exists()
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_schema_says_what_help_says(programs, root, program):
+    schema = json.loads((root / f"docs/{program}.schema.json").read_text())
+    options = options_of(programs.run(program, "--help").out)
+    assert list(schema["properties"]) == list(options)
+    assert schema["additionalProperties"] is False
+    for name, rule in schema["properties"].items():
+        argument, text = options[name]
+        assert text.startswith(rule["description"].rstrip(".")), name
+        assert (rule.get("type") == "boolean") == (not argument), name
+        if "default" in rule:
+            assert text.endswith(f"(default: {rule['default']})"), name
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_schema_has_the_limits_of_the_program(programs, root, tmp_path, program):
+    """One beyond what the schema allows is refused, and so is a value of another type."""
+    words = ["status"] if program == "dls-submit" else []
+    schema = json.loads((root / f"docs/{program}.schema.json").read_text())
+    for name, rule in schema["properties"].items():
+        wrong = [[]]
+        wrong += [rule[bound] + step for bound, step in (("minimum", -1), ("maximum", 1)) if bound in rule]
+        wrong += ["none of them"] if "enum" in rule else []
+        for value in wrong:
+            (tmp_path / "c.json").write_text(json.dumps({name: value}))
+            ended = programs.run(program, *words, "--config", tmp_path / "c.json")
+            assert (ended.code, f'"{name}"' in ended.err) == (2, True), (name, value)
