@@ -142,17 +142,25 @@ static void show_progress(struct run *run)
 	cli_progress_draw(&run->progress, &state);
 }
 
+static int64_t earlier(int64_t a_ms, int64_t b_ms)
+{
+	return a_ms < b_ms ? a_ms : b_ms;
+}
+
 /* Milliseconds until something is to be done without news; -1 for never. */
 static int patience_ms(const struct run *run)
 {
-	int64_t left_ms = run->values->timeout_ms - (cli_now_ms() - run->start_ms);
-	int wait_ms = run->progress.on || (!run->told_to_wait && !run->values->quiet) ? REDRAW_MS : -1;
+	int64_t waited_ms = cli_now_ms() - run->start_ms, wait_ms = INT32_MAX;
 
-	if (!run->values->timeout_ms)
-		return wait_ms;
-	if (left_ms < 0)
-		left_ms = 0;
-	return wait_ms < 0 || left_ms < wait_ms ? (int)left_ms : wait_ms;
+	if (run->progress.on)
+		wait_ms = REDRAW_MS;
+	else if (waited_ms < PATIENCE_MS)
+		wait_ms = PATIENCE_MS - waited_ms;
+	if (run->values->timeout_ms)
+		wait_ms = earlier(wait_ms, run->values->timeout_ms - waited_ms);
+	if (wait_ms == INT32_MAX)
+		return -1;
+	return wait_ms > 0 ? (int)wait_ms : 0;
 }
 
 static bool is_late(const struct run *run)

@@ -44,21 +44,22 @@ class Ended:
 class Program:
     """A program that runs, with its outputs in files."""
 
-    def __init__(self, words, folder, environment):
+    def __init__(self, words, folder, environment, err=None):
+        """`err` is the descriptor that standard error goes to, in place of a file."""
         self.words = [str(word) for word in words]
         self.out_path, self.err_path = folder / "out", folder / "err"
         self.killed = False
         self.begin = time.monotonic()
-        with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
+        with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err_file:
             self.process = subprocess.Popen(
-                self.words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, start_new_session=True
+                self.words, stdin=subprocess.DEVNULL, stdout=out, stderr=err_file if err is None else err, env=environment, start_new_session=True
             )
 
     def out(self):
-        return self.out_path.read_text()
+        return self.out_path.read_text(errors="replace")
 
     def err(self):
-        return self.err_path.read_text()
+        return self.err_path.read_text(errors="replace")
 
     def wait_for(self, text):
         """Waits until it has written the text to standard output."""
@@ -116,11 +117,12 @@ class Programs:
             "OPENBLAS_NUM_THREADS": "1",
         }
 
-    def start(self, name, *words, kind=Program, **environment):
+    def start(self, name, *words, kind=Program, err=None, **environment):
         self.count += 1
         folder = self.folder / f"{self.count}.{os.path.basename(name)}"
         folder.mkdir()
-        program = kind([self.build / name, *words], folder, {**self.environment, **environment})
+        more = {} if err is None else {"err": err}
+        program = kind([self.build / name, *words], folder, {**self.environment, **environment}, **more)
         self.running.append(program)
         return program
 

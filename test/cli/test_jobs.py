@@ -1,6 +1,7 @@
 """The main jobs: photos and clothing, in one process and over a master and two workers."""
 
 import json
+import os
 
 import numpy
 import pytest
@@ -162,3 +163,45 @@ def test_progress_without_a_terminal_is_lines(programs, numbers):
     ended = programs.submit(master, "run", "--progress", "--handler", "number", *numbers(3))
     assert ended.code == 0
     assert ended.err.startswith("[") and "/3" in ended.err and "\r" not in ended.err
+
+
+def test_progress_on_a_terminal(programs, numbers, tmp_path):
+    """A bar that is written over again and again, and taken away before the table and at the end."""
+    master = programs.master()
+    programs.handler(master, "h1")
+    hold = json.dumps({"gate": str(tmp_path / "gate")})
+    ours, theirs = os.openpty()
+    job = programs.start(
+        "dls-submit", "run", "--master", master.endpoint, "--handler", "hold", "--params", hold, *numbers(3), err=theirs
+    )
+    os.close(theirs)
+    seen = b""
+    while b"0/3  0/s, 1 worker" not in seen:
+        seen += os.read(ours, 4096)
+    (tmp_path / "gate").touch()
+    assert job.finish().code == 0
+    try:
+        while more := os.read(ours, 4096):
+            seen += more
+    except OSError:  # how a pseudo-terminal says that the other end is closed
+        os.close(ours)
+    assert seen.startswith(b"\r[") and b"\n" not in seen
+    assert seen.endswith(b"\r\x1b[K")
+
+
+def test_names_that_are_hard_to_print(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    names = [b'quote".txt', b"back\\slash", b"line\nfeed", b"escape\x1b[2J", b"latin\xe9", "größe".encode()]
+    paths = [os.path.join(os.fsencode(tmp_path), name) for name in names]
+    for path in paths:
+        with open(path, "wb") as file:
+            file.write(b"x")
+    words = ["run", "--handler", "number", *(os.fsdecode(path) for path in paths)]
+    ended = programs.submit(master, *words, "--json")
+    assert ended.code == 0, ended.err
+    shown = [item["input"].rsplit("/", 1)[1] for item in ended.items()]
+    assert shown == ['quote".txt', "back\\slash", "line\nfeed", "escape\x1b[2J", "latin\ufffd", "größe"]
+    table = programs.submit(master, *words)
+    assert table.code == 0
+    assert "line?feed" in table.out and "escape?[2J" in table.out and "\x1b" not in table.out
