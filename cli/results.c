@@ -261,8 +261,8 @@ static void write_summary(const struct cli_results *results, double seconds)
 		       ",\"seconds\":%.3f,\"items_per_second\":%.1f}}\n",
 			results->done, results->failed, seconds, speed);
 	else
-		printf("%" PRIu64 " items in %.2f s, %.*f a second, %" PRIu64 " failed\n", results->done, seconds,
-			speed < 100 ? 1 : 0, speed, results->failed);
+		printf("%" PRIu64 " item%s in %.2f s, %.*f a second, %" PRIu64 " failed\n", results->done,
+			results->done == 1 ? "" : "s", seconds, speed < 100 ? 1 : 0, speed, results->failed);
 }
 
 int cli_results_finish(struct cli_results *results, double seconds, struct dls_error *err)

@@ -175,16 +175,24 @@ def test_progress_on_a_terminal(programs, numbers, tmp_path):
         "dls-submit", "run", "--master", master.endpoint, "--handler", "hold", "--params", hold, *numbers(3), err=theirs
     )
     os.close(theirs)
+    os.set_blocking(ours, False)
     seen = b""
-    while b"0/3  0/s, 1 worker" not in seen:
-        seen += os.read(ours, 4096)
+
+    def see():
+        nonlocal seen
+        try:
+            seen += os.read(ours, 65536)
+        except BlockingIOError:
+            pass
+        except OSError:  # how a pseudo-terminal says that the other end is closed
+            return True
+        return b"0/3  0/s, 1 worker" in seen and not (tmp_path / "gate").exists()
+
+    wait_until(see, "the bar")
     (tmp_path / "gate").touch()
+    wait_until(see, "the end of the terminal")
+    os.close(ours)
     assert job.finish().code == 0
-    try:
-        while more := os.read(ours, 4096):
-            seen += more
-    except OSError:  # how a pseudo-terminal says that the other end is closed
-        os.close(ours)
     assert seen.startswith(b"\r[") and b"\n" not in seen
     assert seen.endswith(b"\r\x1b[K")
 
