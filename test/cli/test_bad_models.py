@@ -89,7 +89,7 @@ def test_nested_graphs(refused, folder):
 def test_cyclic_graph(refused, folder):
     nodes = [onnx.node("Relu", ["b"], ["a"], "first"), onnx.node("Relu", ["a"], ["b"], "second")]
     use(folder, onnx.model(onnx.graph(nodes, [onnx.value("x", [1, 4])], [onnx.value("b", [1, 4])])))
-    refused("model.onnx", "first")
+    refused("model.onnx", "cycle", "Relu")
 
 
 def test_missing_labels(refused, folder):
