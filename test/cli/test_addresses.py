@@ -41,13 +41,23 @@ def test_worker_waits_for_its_master(programs, dead_port):
     worker.wait_for("works for")
 
 
-@pytest.mark.parametrize("program", ["dls-worker", "dls-submit"])
-def test_name_that_does_not_resolve(programs, program):
-    words = ["status"] if program == "dls-submit" else []
-    ended = programs.run(program, *words, "--master", "tcp://nobody.invalid:7700")
+@pytest.mark.parametrize(
+    "program, words",
+    [("dls-master", ["--bind"]), ("dls-worker", ["--master"]), ("dls-submit", ["status", "--master"])],
+)
+def test_name_that_does_not_resolve(programs, program, words):
+    ended = programs.run(program, *words, "tcp://nobody.invalid:7700", "--insecure")
     assert ended.code == 2, ended.err
-    assert "nobody.invalid" in ended.err
+    assert "nobody.invalid" in ended.err and "resolved" in ended.err
     assert ended.seconds < 8
+
+
+def test_master_beyond_loopback_needs_insecure(programs):
+    """192.0.2.0/24 is nobody's, by RFC 5737."""
+    for program, words in (("dls-worker", []), ("dls-submit", ["status"])):
+        ended = programs.run(program, *words, "--master", "tcp://192.0.2.1:7700")
+        assert ended.code == 4, ended.err
+        assert "192.0.2.1" in ended.err and "insecure" in ended.err
 
 
 @pytest.mark.parametrize("address", ["", "nonsense", "tcp://", "tcp://127.0.0.1", "tcp://127.0.0.1:99999", "udp://127.0.0.1:1"])
