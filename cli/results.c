@@ -6,7 +6,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NAME_BYTES = 4096, NAME_COLUMNS = 44, FAILURES_NAMED = 10, VALUES_SHOWN = 6 };
+enum { NAME_BYTES = 4096, FAILURES_NAMED = 10, VALUES_SHOWN = 6 };
+
+/* Columns of the table; names at most, the others exactly. */
+enum { NAME_COLUMNS = 44, GAP = 2, WORKER_COLUMNS = 12, MS_COLUMNS = 9, VALUE_COLUMNS = 11 };
 
 static uint32_t count_labels(const struct dls_model *model)
 {
@@ -46,14 +49,23 @@ int cli_results_init(const struct cli_results_options *options, const struct cli
 	return 0;
 }
 
-/* Text from files and other machines, on a terminal: without control characters. */
-static void print_text(const char *text)
+/* Text from files and other machines, on a terminal: without control characters. Returns its bytes. */
+static int print_text(const char *text)
 {
-	for (; *text; text++)
-		putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
+	const char *at = text;
+
+	for (; *at; at++)
+		putchar((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at);
+	return (int)(at - text);
 }
 
-/* The left three columns. A long name loses its beginning. */
+static void pad(int columns)
+{
+	if (columns > 0)
+		printf("%*s", columns, "");
+}
+
+/* The three columns on the left. A long name loses its beginning. */
 static void print_left(const struct cli_results *results, const struct dls_result *result)
 {
 	char name[NAME_BYTES];
@@ -62,11 +74,16 @@ static void print_left(const struct cli_results *results, const struct dls_resul
 
 	if (cut)
 		memcpy(name + cut, "...", 3);
-	print_text(name + cut);
-	printf("%*s  ", cut || length >= results->name_columns ? 0 : results->name_columns - length, "");
-	print_text(result->worker ? result->worker : "-");
-	printf("%*s%9.1f  ", result->worker && strlen(result->worker) < 12 ? 12 - (int)strlen(result->worker) : 0, "",
-		(double)result->elapsed_ns / 1e6);
+	pad(results->name_columns - print_text(name + cut) + GAP);
+	pad(WORKER_COLUMNS - print_text(result->worker ? result->worker : "-"));
+	printf("%*.1f", MS_COLUMNS, (double)result->elapsed_ns / 1e6);
+	pad(GAP);
+}
+
+/* In place of the three columns, where a result takes several lines. */
+static void skip_left(const struct cli_results *results)
+{
+	pad(results->name_columns + GAP + WORKER_COLUMNS + MS_COLUMNS + GAP);
 }
 
 static void print_classes(const struct cli_results *results, const struct dls_output *output)
@@ -78,8 +95,9 @@ static void print_classes(const struct cli_results *results, const struct dls_ou
 		const char *label = results->model ? dls_model_label(results->model, best[i].index) : NULL;
 
 		if (i)
-			printf("%*s", results->name_columns + 2 + 12 + 9 + 2, "");
-		printf("%11.4f  ", best[i].value);
+			skip_left(results);
+		printf("%*.4f", VALUE_COLUMNS, best[i].value);
+		pad(GAP);
 		if (label)
 			print_text(label);
 		else
@@ -93,6 +111,7 @@ static void print_tensor(const struct dls_tensor *tensor)
 {
 	size_t count = cli_tensor_elements(tensor);
 
+	pad(VALUE_COLUMNS + GAP);
 	printf("%s [", dls_dtype_name(tensor->dtype));
 	for (uint32_t i = 0; i < tensor->rank; i++)
 		printf("%s%" PRId64, i ? ", " : "", tensor->dims[i]);
@@ -102,31 +121,45 @@ static void print_tensor(const struct dls_tensor *tensor)
 	printf("%s\n", count > VALUES_SHOWN ? " ..." : "");
 }
 
-static void print_row(const struct cli_results *results, const struct dls_result *result)
+static void print_heading(const struct cli_results *results)
 {
-	if (results->done == 1)
-		printf("%-*s  %-12s%9s  %11s  %s\n", results->name_columns, "input", "worker", "ms",
-			results->labels ? "probability" : "", results->labels ? "label" : "result");
-	print_left(results, result);
-	if (result->code) {
-		printf("%11s  ", "failed");
-		print_text(result->error);
-		putchar('\n');
-	}
+	printf("%-*s", results->name_columns + GAP, "input");
+	printf("%-*s%*s", WORKER_COLUMNS, "worker", MS_COLUMNS, "ms");
+	pad(GAP);
+	printf("%*s", VALUE_COLUMNS, results->labels ? "probability" : "");
+	pad(GAP);
+	printf("%s\n", results->labels ? "label" : "result");
+}
+
+static void print_outputs(const struct cli_results *results, const struct dls_result *result)
+{
 	for (uint32_t i = 0; i < result->output_count; i++) {
 		const struct dls_output *output = &result->outputs[i];
 
 		if (i)
-			printf("%*s", results->name_columns + 2 + 12 + 9 + 2, "");
-		if (cli_classes_are(output, results->labels)) {
+			skip_left(results);
+		if (cli_classes_are(output, results->labels))
 			print_classes(results, output);
-		} else {
-			printf("%11s  ", "");
+		else
 			print_tensor(&output->tensor);
-		}
 	}
-	if (!result->code && !result->output_count)
+	if (!result->output_count)
 		putchar('\n');
+}
+
+static void print_row(const struct cli_results *results, const struct dls_result *result)
+{
+	if (results->done == 1)
+		print_heading(results);
+	print_left(results, result);
+	if (!result->code) {
+		print_outputs(results, result);
+		return;
+	}
+	printf("%*s", VALUE_COLUMNS, "failed");
+	pad(GAP);
+	print_text(result->error);
+	putchar('\n');
 }
 
 static void write_classes(const struct cli_results *results, const struct dls_output *output)
