@@ -34,10 +34,11 @@ def test_worker_gives_up_if_told_to(programs, dead_port):
     assert (ended.code, address in ended.err) == (3, True), ended.err
 
 
-def test_worker_waits_for_its_master(programs, dead_port):
-    worker = programs.start("dls-worker", "--master", f"tcp://127.0.0.1:{dead_port}")
-    master = programs.start("dls-master", "--bind", f"tcp://127.0.0.1:{dead_port}")
-    master.wait_for("listens at")
+def test_worker_waits_for_its_master(programs):
+    address = programs.master()
+    address.stop()
+    worker = programs.start("dls-worker", "--master", address.endpoint)
+    programs.master(bind=address.endpoint)
     worker.wait_for("works for")
 
 
