@@ -371,8 +371,6 @@ static bool tell_listener(struct dlsi_transport *transport, struct dlsi_arrival 
 
 static bool tell_dialer(struct dlsi_transport *transport, struct dlsi_arrival *arrival)
 {
-	if (!transport->news)
-		return false;
 	transport->connected = transport->news == DLSI_ARRIVAL_CONNECTED;
 	transport->server.generation += transport->connected;
 	*arrival = (struct dlsi_arrival){

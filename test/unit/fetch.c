@@ -74,16 +74,22 @@ struct dlsi_fetch unit_fetch_of(const char *endpoint, const struct dlsi_id *toke
 	return (struct dlsi_fetch){.endpoint = endpoint, .token = *token, .blob = *blob, .length = blob->length};
 }
 
-void unit_fetch(struct dlsi_dataplane *plane, struct dlsi_fetch *fetch, struct unit_result *result)
+int unit_try_fetch(
+	struct dlsi_dataplane *plane, struct dlsi_fetch *fetch, struct unit_result *result, struct dls_error *err)
 {
-	struct dls_error err = {0};
-
 	memset(result, 0, sizeof *result);
 	pthread_mutex_init(&result->lock, NULL);
 	pthread_cond_init(&result->changed, NULL);
 	fetch->done = note;
 	fetch->arg = result;
-	if (dlsi_dataplane_fetch(plane, fetch, &result->number, &err))
+	return dlsi_dataplane_fetch(plane, fetch, &result->number, err);
+}
+
+void unit_fetch(struct dlsi_dataplane *plane, struct dlsi_fetch *fetch, struct unit_result *result)
+{
+	struct dls_error err = {0};
+
+	if (unit_try_fetch(plane, fetch, result, &err))
 		fail_msg("%s", err.text);
 }
 

@@ -29,9 +29,13 @@ struct unit_result {
 	uint64_t number;
 };
 
-/* Begins to fetch the whole blob into memory, unless changed in *fetch before: token, blob and length are set in it. */
+/* A fetch of the whole blob into memory, to be changed before it is begun. */
 struct dlsi_fetch unit_fetch_of(const char *endpoint, const struct dlsi_id *token, const struct dlsi_blob *blob);
+
+/* Begins it; unit_fetch fails the test if that fails. */
 void unit_fetch(struct dlsi_dataplane *plane, struct dlsi_fetch *fetch, struct unit_result *result);
+int unit_try_fetch(
+	struct dlsi_dataplane *plane, struct dlsi_fetch *fetch, struct unit_result *result, struct dls_error *err);
 
 /* Waits until it has ended and returns its code. */
 int unit_wait(struct unit_result *result);

@@ -195,6 +195,7 @@ static void test_refusals_name_their_reason(void **state)
 	fetch.blob = blob;
 	fetch.blob.length = 1001;
 	expect_code(planes.reader, &fetch, DLS_EFORMAT, &result);
+	expect_code(planes.holder, &fetch, DLS_EFORMAT, &result);
 	fetch.offset = 2;
 	assert_int_equal(dlsi_dataplane_fetch(planes.reader, &fetch, NULL, NULL), DLS_EINVAL);
 	fetch.blob.length = UINT64_MAX;
@@ -295,6 +296,72 @@ static void test_cancel_and_limits(void **state)
 	test_free(results);
 }
 
+static void test_terminated_context(void **state)
+{
+	void *context = zmq_ctx_new();
+	struct dlsi_dataplane *plane = unit_plane(context, "inproc://terminated", 0);
+	struct dlsi_transport *listener = unit_listen(context, "inproc://silent");
+	struct dlsi_blob blob = {.length = 1000, .proof = DLSI_PROOF_HASH};
+	struct dlsi_fetch fetch = unit_fetch_of("inproc://silent", &token, &blob);
+	struct dlsi_arrival arrival;
+	struct unit_result result;
+
+	(void)state;
+	unit_fetch(plane, &fetch, &result);
+	unit_expect(listener, DLSI_ARRIVAL_MESSAGE); /* it has begun */
+	zmq_ctx_shutdown(context);
+	assert_int_equal(unit_wait(&result), DLS_ECANCELLED);
+	assert_int_equal(dlsi_dataplane_fetch(plane, &fetch, NULL, NULL), DLS_ESTATE);
+	assert_int_equal(dlsi_transport_next(listener, &arrival), DLS_ESTATE);
+	unit_result_fini(&result);
+	dlsi_dataplane_destroy(plane);
+	dlsi_transport_destroy(listener, 0);
+	zmq_ctx_term(context);
+}
+
+/* One fetch by a plane whose memory fails from the n-th request on. Frames that cannot be kept look like a holder that
+ * does not answer. */
+static int fetch_failing_at(unsigned n, struct dlsi_dataplane *holder, const struct dlsi_blob *blob)
+{
+	void *context = zmq_ctx_new();
+	struct dlsi_dataplane_config config = {.context = context, .timeout_ns = 100 * DLSI_MILLISECOND_NS};
+	struct dlsi_dataplane *plane = NULL;
+	struct unit_result result;
+	int rc = dlsi_dataplane_create(unit_alloc_failing_at(n), &config, &plane, NULL);
+
+	if (rc == 0) {
+		struct dlsi_fetch fetch = unit_fetch_of(dlsi_dataplane_endpoint(holder), &token, blob);
+
+		rc = unit_try_fetch(plane, &fetch, &result, NULL);
+		if (rc == 0) {
+			rc = unit_wait(&result);
+			unit_result_fini(&result);
+		}
+		dlsi_dataplane_destroy(plane);
+	}
+	zmq_ctx_term(context);
+	return rc;
+}
+
+static void test_memory_runs_out(void **state)
+{
+	struct planes planes = begin("tcp://127.0.0.1:0");
+	uint8_t *bytes = unit_bytes(1, 600000);
+	struct dlsi_blob blob = unit_blob(bytes, 600000, DLSI_PROOF_HASH);
+	unsigned n = 1;
+	int rc;
+
+	(void)state;
+	unit_offer(planes.holder, &token, &blob, bytes);
+	while ((rc = fetch_failing_at(n, planes.holder, &blob))) {
+		assert_true(rc == DLS_ENOMEM || rc == DLS_EUNREACHABLE);
+		assert_true(++n < 60);
+	}
+	assert_true(n > 10);
+	test_free(bytes);
+	end(&planes);
+}
+
 /* Fetches are begun from the callback of others. */
 struct chain {
 	struct dlsi_dataplane *plane;
@@ -343,9 +410,9 @@ static void test_callbacks_may_fetch(void **state)
 	test_free(bytes);
 }
 
-static void test_idle_links_are_dropped_and_made_again(void **state)
+static void test_idle_holders_are_dropped_and_made_again(void **state)
 {
-	enum { HOLDERS = 70 }; /* more than a reader keeps links */
+	enum { HOLDERS = 70 }; /* more than a reader keeps */
 	void *context = zmq_ctx_new();
 	struct dlsi_dataplane *holders[HOLDERS], *reader = unit_plane(context, NULL, 0);
 	uint8_t *bytes = unit_bytes(1, 1000);
@@ -376,4 +443,5 @@ static void test_idle_links_are_dropped_and_made_again(void **state)
 
 UNIT_MAIN(test_whole_blobs_and_parts, test_from_file_to_file, test_many_at_once, test_refusals_name_their_reason,
 	test_own_memory_is_not_copied, test_unreachable_holder_is_named, test_cancel_and_limits,
-	test_callbacks_may_fetch, test_idle_links_are_dropped_and_made_again)
+	test_callbacks_may_fetch, test_idle_holders_are_dropped_and_made_again, test_terminated_context,
+	test_memory_runs_out)

@@ -472,6 +472,16 @@ static void test_what_is_announced_must_be_there(void **state)
 	dlsi_buffer_fini(&buffer);
 }
 
+static void test_numbers_are_read_one_by_one(void **state)
+{
+	const uint8_t data[] = {1, 2, 3, 4, 5, 6, 7, 8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f};
+	const struct dlsi_numbers numbers = {data, 2};
+
+	(void)state;
+	assert_int_equal(dlsi_numbers_at(&numbers, 0), 0x0807060504030201);
+	assert_int_equal(dlsi_numbers_at(&numbers, 1), INT64_MAX);
+}
+
 /* Numbers in the fields are not the codec's to judge, however large. */
 static void test_large_numbers_come_through(void **state)
 {
@@ -559,4 +569,5 @@ static void test_memory_runs_out(void **state)
 UNIT_MAIN(test_golden_bytes_of_every_kind, test_golden_bytes_of_the_header, test_records_come_back,
 	test_truncation_at_every_byte, test_records_of_later_releases_are_longer,
 	test_records_of_earlier_releases_are_shorter, test_what_is_announced_must_be_there, test_texts_have_limits,
-	test_large_numbers_come_through, test_random_bytes, test_damaged_bytes, test_memory_runs_out)
+	test_numbers_are_read_one_by_one, test_large_numbers_come_through, test_random_bytes, test_damaged_bytes,
+	test_memory_runs_out)
