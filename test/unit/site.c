@@ -205,8 +205,8 @@ struct dls_result *site_next(struct dls_job *job, uint64_t item)
 
 void site_yield(const char *condition)
 {
-	static const char *last;
-	static int64_t since_ns;
+	static _Thread_local const char *last;
+	static _Thread_local int64_t since_ns;
 
 	if (condition != last) {
 		last = condition;

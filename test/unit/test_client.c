@@ -2,6 +2,7 @@
  */
 #include "test/unit/unit.h"
 #include <dlsched/dlsched.h>
+#include <sched.h>
 #include <string.h>
 #include <zmq.h>
 
@@ -57,8 +58,10 @@ static void test_client_reaches_master(void **state)
 		assert_int_equal(dls_client_command(client, "{\"command\":\"status\"}", PATIENT_MS, &json, NULL), 0);
 		assert_non_null(strstr(json, "roundrobin"));
 		dls_free(ctx, json);
-		dls_client_destroy(client);
 		dls_master_destroy(master);
+		while (dls_client_wait(client, 0, NULL) == 0) /* until it has noticed */
+			sched_yield();
+		dls_client_destroy(client);
 	}
 	dls_ctx_destroy(ctx);
 }

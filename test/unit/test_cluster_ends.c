@@ -4,6 +4,8 @@
 #include "test/unit/unit.h"
 #include <inttypes.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,8 +212,14 @@ static void test_one_key_one_job(void **state)
 	assert_int_equal(dls_job_submit(first, NULL), 0);
 	assert_int_equal(dls_job_submit(second, NULL), 0);
 	assert_int_equal(dls_job_wait(second, SITE_TIMEOUT_MS, &err), DLS_EEXISTS);
-	assert_int_equal(dls_job_cancel(second, NULL), 0); /* and not the first one */
 	dls_job_destroy(second);
+	for (int i = 0; i < 20; i++) { /* however far it has come when it is cancelled, the first one goes on */
+		assert_int_equal(dls_job_create(site.client, &options, &second, NULL), 0);
+		site_add_bytes(second, 1);
+		assert_int_equal(dls_job_submit(second, NULL), 0);
+		assert_int_equal(dls_job_cancel(second, NULL), 0);
+		dls_job_destroy(second);
+	}
 	SITE_WAIT(atomic_load(&site_gate->running));
 	atomic_store(&site_gate->open, true);
 	dls_result_destroy(site_next(first, 0));
@@ -259,6 +267,58 @@ static void test_news_that_callbacks_make(void **state)
 	assert_false(has_news(&site));
 	for (int i = 0; i < 2; i++)
 		dls_job_destroy(jobs[i]);
+	site_stop(&site);
+}
+
+struct slow_callback {
+	atomic_bool inside, leave;
+	struct dls_job *job;
+};
+
+static void call_slowly(void *notify_arg, struct dls_job *job)
+{
+	struct slow_callback *slow = notify_arg;
+	struct dls_job_progress progress = {.size = sizeof progress};
+
+	atomic_store(&slow->inside, true);
+	SITE_WAIT(atomic_load(&slow->leave));
+	assert_int_equal(dls_job_progress(job, &progress), 0); /* it is still there */
+}
+
+static void *process(void *client)
+{
+	dls_client_process(client, NULL);
+	return NULL;
+}
+
+static void *destroy(void *job)
+{
+	dls_job_destroy(job);
+	return NULL;
+}
+
+static void test_job_outlives_its_callback(void **state)
+{
+	struct dls_job_options options = DLS_JOB_OPTIONS_INIT;
+	struct slow_callback slow = {0};
+	pthread_t processing, destroying;
+	struct site site;
+
+	(void)state;
+	site_start(&site, 1, 0);
+	options.handler = "echo";
+	options.notify = call_slowly;
+	options.notify_arg = &slow;
+	assert_int_equal(dls_job_create(site.client, &options, &slow.job, NULL), 0);
+	assert_int_equal(dls_job_submit(slow.job, NULL), 0);
+	assert_int_equal(pthread_create(&processing, NULL, process, site.client), 0);
+	SITE_WAIT(atomic_load(&slow.inside));
+	assert_int_equal(pthread_create(&destroying, NULL, destroy, slow.job), 0);
+	for (int i = 0; i < 1000; i++)
+		sched_yield(); /* time to go wrong */
+	atomic_store(&slow.leave, true);
+	pthread_join(processing, NULL);
+	pthread_join(destroying, NULL);
 	site_stop(&site);
 }
 
@@ -357,4 +417,4 @@ static void test_creation_without_memory(void **state)
 UNIT_MAIN(test_cancel_in_the_middle, test_cancel_reaches_the_handlers, test_cancel_before_submission,
 	test_destroy_in_the_middle, test_workers_and_master_go_first, test_results_outlive_everything,
 	test_inputs_are_given_back, test_no_handler_no_result, test_one_key_one_job, test_news_that_callbacks_make,
-	test_forked_child, test_creation_without_memory)
+	test_job_outlives_its_callback, test_forked_child, test_creation_without_memory)
