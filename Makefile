@@ -159,7 +159,7 @@ RUN_UNIT   := $(if $(T),$(filter %/test_$(T),$(UNIT)),$(UNIT))
 RUN_SIM    := $(if $(filter $(or $(T),sim),sim),$(SIM))
 RUN_LINT   := $(if $(SANITIZER),,$(if $(filter $(or $(T),lint),lint),lint))
 RUN_PYTEST := $(if $(T),$(or $(filter test/$(T)/,$(PYTESTS)),$(wildcard test/*/test_$(T).py)),$(PYTESTS))
-RUN_PYTEST := $(if $(SANITIZER),$(filter-out test/lint/% test/install/% test/models/%,$(RUN_PYTEST)),$(RUN_PYTEST))
+RUN_PYTEST := $(if $(SANITIZER),$(filter-out test/lint/% test/install/% test/models/% test/bindings/%,$(RUN_PYTEST)),$(RUN_PYTEST))
 RUN        := $(strip $(RUN_UNIT) $(RUN_SIM) $(RUN_LINT) $(RUN_PYTEST))
 
 tests: all $(EXAMPLES) $(if $(RUN_PYTEST),$(TOOLS)) $(if $(WITH_CMOCKA),$(RUN_UNIT)) $(RUN_SIM) \

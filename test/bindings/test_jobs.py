@@ -1,0 +1,219 @@
+"""Jobs that Python handlers run: arrays there and back, errors, and the life of handles."""
+
+import threading
+import time
+
+import dlsched
+import numpy
+import pytest
+from common import SECONDS, wait_until
+from dlsched import _arrays, _tables, errors
+
+
+def run(client, worker, function, *items, **options):
+    """The results of one job over `items`, each a tuple of arrays, with `function` as the handler."""
+    worker.handle("tested", function)
+    worker.start()
+    job = client.job(handler="tested", **options)
+    for item in items:
+        job.add(*item)
+    return list(job.submit())
+
+
+def test_results_come_in_the_order_of_the_items(client, worker):
+    worker.handle("square", lambda item: item.inputs[0] ** 2)
+    worker.start()
+    batch = numpy.arange(3000, dtype=numpy.float64).reshape(1000, 3)
+    results = list(client.job(handler="square").add_batch(batch).submit())
+    assert [result.item for result in results] == list(range(1000))
+    assert numpy.array_equal([result.value for result in results], batch**2)
+    assert {result.worker for result in results} == {"python"}
+    assert all(result.error is None and result.seconds > 0 for result in results)
+
+
+@pytest.mark.parametrize("dtype", [name for name, _, _ in _tables.DTYPES])
+def test_every_type_of_element_goes_there_and_back(client, worker, dtype):
+    sent = numpy.array([[0, 1, 2], [3, 4, 5]]).astype(dtype)
+    (result,) = run(client, worker, lambda item: item.inputs[0], [sent])
+    assert result.value.dtype == sent.dtype
+    assert numpy.array_equal(result.value, sent)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        numpy.float32(7),
+        numpy.zeros((0, 4), numpy.float32),
+        numpy.arange(24).reshape(2, 3, 4).transpose(2, 0, 1)[::-1],
+        numpy.arange(5, dtype=">i4"),
+        numpy.ones((1,) * _tables.TENSOR_RANK),
+        [[1.5, 2], [3, 4]],
+    ],
+    ids=["scalar", "empty", "strided", "big-endian", "most dimensions", "list"],
+)
+def test_every_shape_of_array_goes_there_and_back(client, worker, sent):
+    (result,) = run(client, worker, lambda item: item.inputs[0], [sent])
+    assert result.value.shape == numpy.shape(sent)
+    assert numpy.array_equal(result.value, sent)
+
+
+def test_several_inputs_and_outputs(client, worker):
+    (result,) = run(client, worker, lambda item: (item.inputs[1], item.inputs[0] + 1), [numpy.arange(3), numpy.ones(2)])
+    assert [output.values.tolist() for output in result.outputs] == [[1, 1], [1, 2, 3]]
+    assert all(output.indices is None for output in result.outputs)
+
+
+def test_large_arrays_are_given_back(client, worker):
+    sent = numpy.random.default_rng(1).random((4, 200_000))
+    (result,) = run(client, worker, lambda item: item.inputs[0] * 2, [sent])
+    assert numpy.array_equal(result.value, sent * 2)
+    wait_until(lambda: not _arrays._lent)
+
+
+def test_what_a_handler_knows_of_an_item(client, worker):
+    seen = []
+
+    def note(item):
+        seen.append((item.number, item.params, len(item.job), item.cancelled()))
+        return 0
+
+    run(client, worker, note, [1], [2], [3], params={"scale": 2.5, "name": "ü"})
+    assert sorted(seen) == [(number, {"scale": 2.5, "name": "ü"}, 32, False) for number in range(3)]
+
+
+def test_bytes_come_as_they_are(client, worker):
+    worker.handle("reverse", lambda item: item.inputs[0][::-1])
+    worker.start()
+    (result,) = client.job(handler="reverse").add_bytes(b"a\0b").submit()
+    assert result.value.dtype == numpy.uint8
+    assert result.value.tobytes() == b"b\0a"
+
+
+def fail_on_two(item):
+    if item.inputs[0] == 2:
+        raise KeyError("no such column")
+    return item.inputs[0]
+
+
+def test_an_exception_is_the_error_of_its_item_with_the_traceback(client, worker):
+    results = run(client, worker, fail_on_two, [1], [2], [3])
+    assert [result.error is None for result in results] == [True, False, True]
+    error = results[1].error
+    assert type(error) is errors.EHANDLER
+    assert str(error).startswith("KeyError: 'no such column'\n")
+    assert "in fail_on_two: raise KeyError" in str(error)
+    with pytest.raises(errors.EHANDLER, match="no such column"):
+        results[1].value
+
+
+def test_an_error_of_the_library_keeps_its_code(client, worker):
+    def refuse(item):
+        raise errors.EUNSUPPORTED("only squares")
+
+    (result,) = run(client, worker, refuse, [1])
+    assert type(result.error) is errors.EUNSUPPORTED
+    assert "only squares" in str(result.error)
+
+
+@pytest.mark.parametrize("returned", [None, "text", object(), [{}]], ids=["None", "text", "object", "dict"])
+def test_what_is_no_array_cannot_be_returned(client, worker, returned):
+    (result,) = run(client, worker, lambda item: returned, [1])
+    assert type(result.error) is errors.EINVAL
+    assert "cannot be sent" in str(result.error)
+
+
+def test_what_is_no_array_cannot_be_sent(client):
+    job = client.job(handler="any")
+    with pytest.raises(ValueError, match="elements of type float16 cannot be sent"):
+        job.add(numpy.zeros(3, numpy.float16))
+    with pytest.raises(ValueError, match="9 dimensions"):
+        job.add(numpy.zeros((1,) * 9))
+
+
+def test_a_bad_address_is_refused():
+    with pytest.raises(errors.EADDRESS):
+        dlsched.Client("nowhere")
+
+
+def test_no_master_is_a_connection_error():
+    with dlsched.Client("tcp://127.0.0.1:9") as client:
+        with pytest.raises(ConnectionError):
+            client.wait(timeout=0.2)
+
+
+def test_a_wait_ends_with_its_time(client):
+    job = client.job(handler="nobody has it").add(1).submit()
+    for wait in (job.next, job.wait):
+        begin = time.monotonic()
+        with pytest.raises(TimeoutError):
+            wait(timeout=0.2)
+        assert time.monotonic() - begin < SECONDS
+    assert job.progress().done == 0
+
+
+def test_a_cancelled_job_raises(client):
+    job = client.job(handler="nobody has it").add(1).submit()
+    job.cancel()
+    with pytest.raises(errors.ECANCELLED):
+        job.next(timeout=SECONDS)
+
+
+def test_a_job_iterated_to_its_end_is_closed(client, worker):
+    worker.handle("same", lambda item: item.inputs[0])
+    worker.start()
+    job = client.job(handler="same").add_batch(numpy.arange(5)).submit()
+    assert [int(result.value) for result in job] == [0, 1, 2, 3, 4]
+    assert job.progress().done == 5
+    with pytest.raises(errors.ESTATE, match="this Job is closed"):
+        job.next()
+
+
+def test_closing_a_client_ends_the_wait_of_another_thread(client):
+    job = client.job(handler="nobody has it").add(1).submit()
+    raised = []
+
+    def wait():
+        try:
+            job.next()
+        except dlsched.Error as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    client.close()
+    thread.join(SECONDS)
+    assert [type(error) for error in raised] == [errors.ESTATE]
+
+
+def test_a_started_worker_takes_no_more_handlers(worker):
+    worker.start()
+    with pytest.raises(errors.ESTATE):
+        worker.handle("late", lambda item: 0)
+
+
+def test_a_handler_cannot_close_its_own_worker(client, worker):
+    def suicidal(item):
+        worker.close()
+
+    (result,) = run(client, worker, suicidal, [1])
+    assert "cannot close the worker that runs it" in str(result.error)
+
+
+def test_items_of_a_closed_worker_go_to_another(master, client):
+    begun = threading.Event()
+
+    def endless(item):
+        begun.set()
+        while True:
+            pass
+
+    job = client.job(handler="work", task_items=1).add(20).add(21)
+    with dlsched.Worker(master, name="first", models=False) as first:
+        first.handle("work", endless)
+        first.start()
+        job.submit()
+        assert begun.wait(SECONDS)
+    with dlsched.Worker(master, name="second", models=False) as second:
+        second.handle("work", lambda item: item.inputs[0] * 2)
+        second.start()
+        assert [(int(result.value), result.worker) for result in job] == [(40, "second"), (42, "second")]

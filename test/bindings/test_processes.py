@@ -1,0 +1,153 @@
+"""Programs that use the bindings: Ctrl-C acts at once, and a program that closes nothing still ends."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from common import SECONDS
+
+PRELUDE = f"""
+import os, signal, sys, threading, time, dlsched
+signal.alarm({SECONDS})
+master = sys.argv[1]
+def ready():
+    print("ready", flush=True)
+def ready_when(condition):
+    def watch():
+        while not condition():
+            time.sleep(0.01)
+        ready()
+    threading.Thread(target=watch, daemon=True).start()
+"""
+AT_ONCE_SECONDS = 2
+
+
+def start(master, program):
+    process = subprocess.Popen(
+        [sys.executable, "-c", PRELUDE + program, master], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n", process.communicate(timeout=SECONDS)[1]
+    return process
+
+
+def end(process):
+    try:
+        return process.communicate(timeout=SECONDS)[1]
+    finally:
+        process.kill()
+
+
+@pytest.mark.parametrize("waits", ["job.next()", "job.wait()", "list(job)", "job.next(timeout=1000)"])
+def test_ctrl_c_ends_a_waiting_client_at_once(master, waits):
+    program = f"""
+with dlsched.Client(master) as client:
+    job = client.job(handler="nobody has it").add(1).submit()
+    ready_when(lambda: job._users)
+    {waits}
+"""
+    process = start(master, program)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    said = end(process)
+    assert time.monotonic() - begin < AT_ONCE_SECONDS
+    assert process.returncode == -signal.SIGINT
+    assert said.endswith("KeyboardInterrupt\n")
+
+
+SERVE = """
+worker = dlsched.Worker(master, models=False)
+@worker.handler("work")
+def work(item):
+    ready()
+    while True:
+        pass
+"""
+
+
+def test_ctrl_c_ends_an_idle_worker_at_once(master):
+    process = start(master, SERVE + "ready_when(lambda: worker.wait() is None); worker.serve()")
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    said = end(process)
+    assert time.monotonic() - begin < AT_ONCE_SECONDS
+    assert (process.returncode, said) == (0, "")
+
+
+def test_ctrl_c_ends_a_busy_worker_at_once(master):
+    program = """
+client = dlsched.Client(master)
+job = client.job(handler="work").add(1).submit()
+worker.serve()
+"""
+    process = start(master, SERVE + program)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    said = end(process)
+    assert time.monotonic() - begin < AT_ONCE_SECONDS
+    assert (process.returncode, said) == (0, "")
+
+
+def test_a_program_that_closes_nothing_ends(master):
+    program = """
+client = dlsched.Client(master)
+job = client.job(handler="work", task_items=1).add(bytearray(100_000)).add_batch(range(100_000)).submit()
+worker = dlsched.Worker(master, models=False)
+worker.handle("work", lambda item: item.inputs[0])
+worker.start()
+job.next()
+ready()
+"""
+    process = start(master, program)
+    assert end(process) == ""
+    assert process.returncode == 0
+
+
+def test_a_handler_is_interrupted_at_the_end_of_the_program(master):
+    program = """
+worker = dlsched.Worker(master, models=False)
+begun = threading.Event()
+@worker.handler("work")
+def work(item):
+    begun.set()
+    try:
+        while True:
+            pass
+    except BaseException as error:
+        print(type(error).__name__, file=sys.stderr)
+        raise
+worker.start()
+client = dlsched.Client(master)
+job = client.job(handler="work").add(1).submit()
+begun.wait()
+ready()
+"""
+    process = start(master, program)
+    assert end(process) == "Interrupted\n"
+    assert process.returncode == 0
+
+
+def test_a_forked_child_leaves_the_handles_alone(master):
+    program = """
+client = dlsched.Client(master)
+worker = dlsched.Worker(master, models=False)
+worker.handle("work", lambda item: item.inputs[0] + 1)
+worker.start()
+waiting = client.job(handler="nobody has it").add(1).submit()
+threading.Thread(target=lambda: list(waiting), daemon=True).start()
+while not waiting._users:
+    time.sleep(0.01)
+child = os.fork()
+if child == 0:
+    signal.alarm(10)
+    client.close()
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+(result,) = client.job(handler="work").add(1).submit()
+assert result.value == 2
+ready()
+"""
+    process = start(master, program)
+    end(process)
+    assert process.returncode == 0
