@@ -83,11 +83,20 @@ static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effe
 		driver->failure = rc;
 }
 
+/* Nobody waits for anything any more. */
+static void cancel_all(struct dls_worker *worker)
+{
+	worker->ending = true;
+	dlsi_worker_task_cancel_all(worker);
+	dlsi_list_each (node, &worker->fetches)
+		dlsi_worker_fetch_cancel(dlsi_list_entry(node, struct dlsi_worker_fetch, node));
+}
+
 static void broken(struct dlsi_driver *driver, int code)
 {
 	struct dls_worker *worker = worker_of(driver);
 
-	dlsi_worker_task_cancel_all(worker);
+	cancel_all(worker);
 	set_over(worker, code, dlsi_text_of("the worker has stopped: no memory or no descriptors are left"));
 }
 
@@ -203,14 +212,10 @@ static void init(struct dls_worker *worker, struct dls_ctx *ctx)
 	dlsi_condition_init(&worker->changed);
 }
 
-static int cancel_all(void *arg, int64_t now_ns)
+static int cancel_on_loop(void *arg, int64_t now_ns)
 {
-	struct dls_worker *worker = arg;
-
 	(void)now_ns;
-	dlsi_worker_task_cancel_all(worker);
-	dlsi_list_each (node, &worker->fetches)
-		dlsi_worker_fetch_cancel(dlsi_list_entry(node, struct dlsi_worker_fetch, node));
+	cancel_all(arg);
 	return 0;
 }
 
@@ -218,7 +223,7 @@ static int cancel_all(void *arg, int64_t now_ns)
 static void come_to_rest(struct dls_worker *worker)
 {
 	dlsi_driver_stop(&worker->driver);
-	dlsi_loop_call(worker->ctx->loop, cancel_all, worker);
+	dlsi_loop_call(worker->ctx->loop, cancel_on_loop, worker);
 	pthread_mutex_lock(&worker->mutex);
 	while (worker->busy)
 		dlsi_condition_wait(&worker->changed, &worker->mutex, INT64_MAX);

@@ -54,6 +54,7 @@ struct dls_worker {
 	uint64_t input_bytes; /* of tasks that have begun to read them */
 	bool crowded;         /* a task waits for room, and those behind it wait too */
 	unsigned reads;       /* of inputs, under way */
+	bool ending;          /* nothing is fetched any more */
 
 	pthread_mutex_t mutex; /* guards what follows */
 	pthread_cond_t changed;

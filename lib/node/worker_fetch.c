@@ -34,6 +34,8 @@ int dlsi_worker_fetch_begin(struct dls_worker *worker, struct dlsi_worker_fetch 
 	struct dlsi_fetch request = *wanted;
 	int rc;
 
+	if (worker->ending)
+		return dlsi_fail(err, DLS_ECANCELLED, "the worker ends");
 	*fetch = (struct dlsi_worker_fetch){.errand.run = finish, .worker = worker, .done = done};
 	dlsi_list_append(&worker->fetches, &fetch->node);
 	dlsi_worker_begin(worker);

@@ -20,7 +20,8 @@ struct dlsi_worker_fetch {
 	void (*done)(struct dlsi_worker_fetch *fetch);
 };
 
-/* `done` and `arg` of `wanted` are filled in. Errors: as dlsi_dataplane_fetch; `done` is then not called. */
+/* `done` and `arg` of `wanted` are filled in. Errors: as dlsi_dataplane_fetch, and
+ * DLS_ECANCELLED when the worker ends; `done` is then not called. */
 int dlsi_worker_fetch_begin(struct dls_worker *worker, struct dlsi_worker_fetch *fetch, const struct dlsi_fetch *wanted,
 	void (*done)(struct dlsi_worker_fetch *fetch), struct dls_error *err);
 

@@ -1,0 +1,184 @@
+/* What workers have to fetch before a task can run: lists of inputs of several pages, inputs of all sizes and in
+ * surplus, and devices that work side by side. */
+#include "base/limits.h"
+#include "test/unit/site.h"
+#include "test/unit/unit.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Four bytes that say which item it is, and fill `bytes` with what follows from it. */
+static void draw_item(uint64_t item, uint8_t *data, size_t bytes)
+{
+	uint32_t number = (uint32_t)item;
+
+	for (size_t i = 0; i < bytes; i++)
+		data[i] = (uint8_t)(number >> 8 * (i % 4));
+}
+
+static void add_item(struct dls_job *job, const void *data, size_t bytes)
+{
+	struct dls_tensor tensor = DLS_TENSOR_INIT;
+
+	tensor.dtype = DLS_UINT8;
+	tensor.rank = 1;
+	tensor.dims[0] = (int64_t)bytes;
+	tensor.data = data;
+	tensor.bytes = bytes;
+	assert_int_equal(dls_job_add_tensors(job, &tensor, 1, NULL), 0);
+}
+
+static void check_item(struct dls_job *job, uint64_t item, size_t bytes)
+{
+	struct dls_result *result = site_next(job, item);
+	uint8_t *expected = malloc(bytes);
+
+	draw_item(item, expected, bytes);
+	if (result->code)
+		fail_msg("item %u: %s", (unsigned)item, result->error);
+	assert_int_equal(result->outputs->tensor.bytes, bytes);
+	assert_memory_equal(result->outputs->tensor.data, expected, bytes);
+	free(expected);
+	dls_result_destroy(result);
+}
+
+/* The list of inputs is 20 MB: its head and five pages, more than a worker keeps, are fetched on their own. */
+static void test_lists_of_many_pages(void **state)
+{
+	enum { ITEMS = 5000, BYTES = 4000 };
+	static uint8_t data[BYTES];
+	struct dls_job *job;
+	struct site site;
+
+	(void)state;
+	site_start(&site, 2, 0);
+	job = site_job(&site, "echo", NULL);
+	for (uint64_t item = 0; item < ITEMS; item++) {
+		draw_item(item, data, BYTES);
+		add_item(job, data, BYTES);
+	}
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	for (uint64_t item = 0; item < ITEMS; item++)
+		check_item(job, item, BYTES);
+	dls_job_destroy(job);
+	site_stop(&site);
+}
+
+static int measure(void *run_arg, struct dls_task *task)
+{
+	(void)run_arg;
+	for (uint32_t i = 0; i < dls_task_items(task); i++) {
+		struct dls_tensor result = DLS_TENSOR_INIT;
+		const struct dls_tensor *tensors;
+		uint64_t bytes = 0;
+		uint32_t count;
+		int rc = dls_task_item(task, i, &tensors, &count, NULL);
+
+		if (rc)
+			return rc;
+		for (uint32_t j = 0; j < count; j++)
+			bytes += tensors[j].bytes;
+		result.dtype = DLS_UINT64;
+		result.data = &bytes;
+		result.bytes = sizeof bytes;
+		rc = dls_task_result(task, i, &result, 1, NULL);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Together they are more than a worker reads ahead: they must take turns, and the largest must get one too. */
+static void test_inputs_in_surplus(void **state)
+{
+	enum { ITEMS = 30 };
+	static uint8_t data[1 << 24];
+	struct dls_handler_ops ops = {.size = sizeof ops, .run = measure};
+	struct dls_cluster_options options = DLS_CLUSTER_OPTIONS_INIT;
+	struct dls_client_options client = DLS_CLIENT_OPTIONS_INIT;
+	struct dls_job *job;
+	struct site site;
+
+	(void)state;
+	site_reset();
+	site.ctx = site_ctx();
+	options.worker.no_models = 1;
+	assert_int_equal(dls_cluster_local(site.ctx, &options, &site.cluster, NULL), 0);
+	assert_int_equal(dls_worker_handle(dls_cluster_worker(site.cluster, 0), "measure", &ops, NULL), 0);
+	assert_int_equal(dls_cluster_start(site.cluster, NULL), 0);
+	client.master = dls_cluster_endpoint(site.cluster);
+	assert_int_equal(dls_client_create(site.ctx, &client, &site.client, NULL), 0);
+	job = site_job(&site, "measure", NULL);
+	for (uint64_t item = 0; item < ITEMS; item++)
+		add_item(job, data, sizeof data - item);
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	for (uint64_t item = 0; item < ITEMS; item++) {
+		struct dls_result *result = site_next(job, item);
+
+		assert_int_equal(result->code, 0);
+		assert_int_equal(*(const uint64_t *)result->outputs->tensor.data, sizeof data - item);
+		dls_result_destroy(result);
+	}
+	dls_job_destroy(job);
+	site_stop(&site);
+}
+
+static void test_devices_work_side_by_side(void **state)
+{
+	enum { DEVICES = 3 };
+	struct dls_cluster_options options = DLS_CLUSTER_OPTIONS_INIT;
+	struct dls_client_options client = DLS_CLIENT_OPTIONS_INIT;
+	struct dls_job *job;
+	struct site site;
+
+	(void)state;
+	site_reset();
+	site.ctx = site_ctx();
+	options.worker.no_models = 1;
+	options.worker.devices = DEVICES;
+	options.worker.credits = 1;
+	assert_int_equal(dls_cluster_local(site.ctx, &options, &site.cluster, NULL), 0);
+	site_handlers(dls_cluster_worker(site.cluster, 0));
+	assert_int_equal(dls_cluster_start(site.cluster, NULL), 0);
+	client.master = dls_cluster_endpoint(site.cluster);
+	assert_int_equal(dls_client_create(site.ctx, &client, &site.client, NULL), 0);
+	job = site_job(&site, "gate", NULL);
+	site_add_bytes(job, 100);
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	SITE_WAIT(atomic_load(&site_gate->running) == DEVICES);
+	atomic_store(&site_gate->open, true);
+	for (uint64_t item = 0; item < 100; item++)
+		dls_result_destroy(site_next(job, item));
+	dls_job_destroy(job);
+	site_stop(&site);
+}
+
+/* The worker goes while it fetches, waits and runs. */
+static void test_a_worker_can_go_at_any_time(void **state)
+{
+	enum { ITEMS = 40 };
+	static uint8_t data[1 << 20];
+
+	(void)state;
+	for (unsigned round = 0; round < 8; round++) {
+		struct dls_job *job;
+		struct site site;
+
+		site_start(&site, 1, 0);
+		job = site_job(&site, round % 2 ? "gate" : "echo", NULL);
+		for (uint64_t item = 0; item < ITEMS; item++)
+			add_item(job, data, sizeof data);
+		assert_int_equal(dls_job_submit(job, NULL), 0);
+		if (round % 2)
+			SITE_WAIT(atomic_load(&site_gate->running));
+		else if (round > 2)
+			dls_result_destroy(site_next(job, 0));
+		dls_cluster_destroy(site.cluster);
+		site.cluster = NULL;
+		dls_job_destroy(job);
+		site_stop(&site);
+	}
+}
+
+UNIT_MAIN(test_lists_of_many_pages, test_inputs_in_surplus, test_devices_work_side_by_side,
+	test_a_worker_can_go_at_any_time)
