@@ -39,6 +39,15 @@ struct dlsi_hash dlsi_hash_of(const void *data, size_t length)
 	return hash;
 }
 
+struct dlsi_id dlsi_hash_key(const void *data, size_t length)
+{
+	struct dlsi_hash hash = dlsi_hash_of(data, length);
+	struct dlsi_id key;
+
+	memcpy(key.bytes, hash.bytes, sizeof key.bytes);
+	return key;
+}
+
 bool dlsi_hash_equal(const struct dlsi_hash *a, const struct dlsi_hash *b)
 {
 	return memcmp(a->bytes, b->bytes, DLSI_HASH_BYTES) == 0;

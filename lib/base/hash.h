@@ -27,6 +27,9 @@ struct dlsi_hash dlsi_hash_of(const void *data, size_t length);
 
 bool dlsi_hash_equal(const struct dlsi_hash *a, const struct dlsi_hash *b);
 
+/* The first half of that hash: finds texts and other bytes in a map. */
+struct dlsi_id dlsi_hash_key(const void *data, size_t length);
+
 /* The 128-bit id of a tenant's key: BLAKE2b of both with their lengths before them, so that ("ab", "c") and ("a", "bc")
  * differ. The same key gives the same job on every master. */
 struct dlsi_id dlsi_hash_job_id(const char *tenant, const char *key);

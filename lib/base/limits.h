@@ -13,7 +13,7 @@
 #define DLSI_ENDPOINT_BYTES     255
 #define DLSI_SENTENCE_BYTES     511
 #define DLSI_ITEM_ERROR_BYTES   4095 /* the sentence of an item's error, with room for a traceback of its handler */
-#define DLSI_COMMAND_BYTES      (1024 * 1024) /* the JSON of one command or of its answer */
+#define DLSI_COMMAND_BYTES      (512 * 1024) /* the JSON of a command or an answer: fits a message with others */
 
 /* Manifests and pages */
 #define DLSI_PAGE_BYTES    (4 * 1024 * 1024)
@@ -32,18 +32,21 @@
 #define DLSI_BLOB_BYTES            (1ULL << 40)
 
 /* Peers and their work, per master */
-#define DLSI_PEERS              16384
-#define DLSI_PEER_QUEUE         16384 /* messages that wait for one peer; above all credits of a worker */
-#define DLSI_WORKER_DEVICES     64
-#define DLSI_LOCAL_WORKERS      256 /* of a cluster inside one process */
-#define DLSI_WORKER_HANDLERS    64
-#define DLSI_DEVICE_CREDITS     64
-#define DLSI_JOBS               65536 /* live jobs of one master */
-#define DLSI_JOB_ITEMS          (1ULL << 40)
-#define DLSI_TASK_ITEMS         4096                    /* items of one task */
-#define DLSI_CLIENT_SPECS       4096                    /* in use at once over one connection */
-#define DLSI_SPECS              65536                   /* interned specifications */
-#define DLSI_HELD_PAYLOAD_BYTES (1024ULL * 1024 * 1024) /* results a master keeps until clients have them */
+#define DLSI_PEERS               16384
+#define DLSI_PEER_QUEUE          16384 /* messages that wait for one peer; above all credits of a worker */
+#define DLSI_WORKER_DEVICES      64
+#define DLSI_LOCAL_WORKERS       256 /* of a cluster inside one process */
+#define DLSI_WORKER_HANDLERS     64
+#define DLSI_DEVICE_CREDITS      64
+#define DLSI_JOBS                65536 /* live jobs of one master */
+#define DLSI_JOB_ITEMS           (1ULL << 40)
+#define DLSI_TASK_ITEMS          4096                    /* items of one task */
+#define DLSI_CLIENT_SPECS        4096                    /* in use at once over one connection */
+#define DLSI_SPECS               65536                   /* interned specifications */
+#define DLSI_HELD_PAYLOAD_BYTES  (1024ULL * 1024 * 1024) /* results a master keeps until clients have them */
+#define DLSI_CLIENT_HELD_BYTES   (64ULL * 1024 * 1024)   /* of them, those of one client */
+#define DLSI_HELD_MANIFEST_BYTES (1024ULL * 1024 * 1024) /* manifests of live jobs that travelled inside a message */
+#define DLSI_RECEIVED_RANGES     16384                   /* ranges of a job's items that a client says it has */
 
 /* Model folders and caches */
 #define DLSI_BUNDLE_FILES     64

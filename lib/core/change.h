@@ -1,5 +1,6 @@
-/* Changes of a job's durable state. The one function that applies them (jobs.c) serves attached jobs, at once and in
- * memory, and durable jobs, when the log has committed their encoded form: recovery applies the same and never decides.
+/* Changes of a job's durable state. The one function that applies them (dlsi_job_apply) serves attached jobs, at once
+ * and in memory, and durable jobs, when the log has committed their encoded form: recovery applies the same and never
+ * decides.
  *
  *   u8 format (1), u8 kind, 16 bytes job, then by kind
  *     submit: 16 bytes token, u64 count, i32 priority, blob manifest, u32 head, u32 length, spec JSON

@@ -28,8 +28,9 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 	struct dlsi_master **master_out, struct dls_error *err)
 {
 	struct dlsi_master *master = dlsi_calloc(alloc, 1, sizeof *master);
-	struct dlsi_map *const maps[] = {&master->worker_by_incarnation, &master->client_by_incarnation,
-		&master->job_by_id, &master->spec_by_key, &master->task_by_attempt, &master->known};
+	struct dlsi_map *const maps[] = {&master->worker_by_incarnation, &master->worker_by_name,
+		&master->client_by_incarnation, &master->handler_by_name, &master->job_by_id, &master->spec_by_key,
+		&master->task_by_attempt, &master->known};
 	struct dlsi_rng rng;
 
 	if (!master)
@@ -37,6 +38,7 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 	master->alloc = alloc;
 	master->config = *config;
 	master->next_number = master->next_index = 1;
+	master->due_ns = INT64_MAX;
 	/* Somewhere: a worker may still run an attempt of another master, and the two must not be one number. */
 	dlsi_rng_init(&rng, config->seed);
 	master->next_attempt = dlsi_rng_next(&rng) >> 1 | 1;
@@ -88,20 +90,39 @@ void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effect
 	dlsi_releases_flush(&master->releases, master->effects);
 	free_proposals(master);
 	master->config.policy->destroy(master->policy);
-	for (uint32_t i = 0; i < master->handler_count; i++)
-		dlsi_free(master->alloc, master->handlers[i].name);
-	dlsi_free(master->alloc, master->handlers);
 	dlsi_free(master->alloc, master->peers);
 	dlsi_releases_fini(&master->releases);
 	dlsi_heap_fini(&master->timers);
 	dlsi_map_fini(&master->worker_by_incarnation);
+	dlsi_map_fini(&master->worker_by_name);
 	dlsi_map_fini(&master->client_by_incarnation);
+	dlsi_map_fini(&master->handler_by_name);
 	dlsi_map_fini(&master->job_by_id);
 	dlsi_map_fini(&master->spec_by_key);
 	dlsi_map_fini(&master->task_by_attempt);
 	dlsi_map_fini(&master->known);
 	dlsi_effects_fini(&ignored);
 	dlsi_free(master->alloc, master);
+}
+
+struct dlsi_master_counts dlsi_master_counts(const struct dlsi_master *master)
+{
+	return (struct dlsi_master_counts){
+		.workers = master->worker_by_incarnation.count,
+		.clients = master->client_by_incarnation.count,
+		.jobs = master->job_by_id.count,
+		.tasks = master->task_by_attempt.count,
+		.specs = master->spec_by_key.count,
+		.handlers = master->handler_by_name.count,
+		.acquaintances = master->known.count,
+		.held_bytes = master->held_bytes,
+		.manifest_bytes = master->manifest_bytes,
+		.done_items = master->done_items,
+		.done_tasks = master->done_tasks,
+		.lost_workers = master->lost_workers,
+		.refused_messages = master->refused_messages,
+		.refused_transitions = master->refused_transitions,
+	};
 }
 
 static struct job *replay_submit(struct dlsi_master *master, const struct dlsi_change *change,
@@ -117,7 +138,7 @@ static struct job *replay_submit(struct dlsi_master *master, const struct dlsi_c
 	job->durable = true;
 	job->token = change->submit.token;
 	job->policy.priority = change->submit.priority;
-	job->manifest = payload;
+	dlsi_job_keep_manifest(master, job, payload);
 	job->manifest_blob = change->submit.manifest;
 	job->manifest_head = change->submit.manifest_head;
 	return job;
@@ -172,6 +193,10 @@ static void excuse_silence(struct dlsi_master *master)
 	for (uint32_t i = 0; i < master->peer_capacity; i++)
 		if (master->peers[i])
 			master->peers[i]->heard_ns = master->now_ns;
+	dlsi_list_each (node, &master->workers)
+		dlsi_worker_excuse(master, dlsi_list_entry(node, struct worker, node));
+	dlsi_list_each (node, &master->clients)
+		dlsi_client_excuse(master, dlsi_list_entry(node, struct client, node));
 }
 
 static void expire(struct dlsi_master *master, struct timer *timer)
@@ -181,6 +206,7 @@ static void expire(struct dlsi_master *master, struct timer *timer)
 		dlsi_master_heartbeat(master, dlsi_list_entry(timer, struct peer, heartbeat));
 		break;
 	case TIMER_WORKER_GRACE:
+		master->lost_workers++;
 		dlsi_worker_destroy(master, dlsi_list_entry(timer, struct worker, grace));
 		break;
 	case TIMER_CLIENT_GRACE:
@@ -199,16 +225,6 @@ static void run_timers(struct dlsi_master *master)
 	}
 }
 
-static void lose(struct dlsi_master *master, struct dlsi_peer id, bool proven)
-{
-	struct peer *peer = dlsi_master_peer(master, id);
-
-	if (peer && peer->worker)
-		dlsi_worker_lost(master, peer->worker, proven);
-	else if (peer && peer->client)
-		dlsi_client_lost(master, peer->client);
-}
-
 /* Answers what is no part of the conversation, and closes it. */
 static void reject(struct dlsi_master *master, struct dlsi_peer from, int code, const char *sentence)
 {
@@ -216,38 +232,48 @@ static void reject(struct dlsi_master *master, struct dlsi_peer from, int code, 
 
 	master->refused_messages++;
 	dlsi_master_refuse(master, from, NULL, code, 0, sentence);
-	if (peer)
+	if (peer) {
 		dlsi_outbox_flush(&peer->outbox, master->effects);
-	lose(master, from, true);
-	if (!peer)
+		dlsi_master_lose_peer(master, peer, true);
+	} else {
 		dlsi_effects_add(master->effects, DLSI_EFFECT_DISCONNECT)->peer = from;
+	}
+}
+
+static bool is_registered_as(const struct peer *peer, const struct dlsi_register *record)
+{
+	if (peer->worker)
+		return record->role == DLSI_ROLE_WORKER && peer->worker->incarnation == record->incarnation;
+	return record->role == DLSI_ROLE_CLIENT && peer->client->incarnation == record->incarnation;
 }
 
 static void take_register(
 	struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record, struct dlsi_message rest)
 {
-	const struct peer *peer = dlsi_master_peer(master, from);
-	bool other = peer && (record->role == DLSI_ROLE_WORKER
-					     ? !peer->worker || peer->worker->incarnation != record->incarnation
-					     : !peer->client || peer->client->incarnation != record->incarnation);
+	struct peer *peer = dlsi_master_peer(master, from);
 
 	if (record->version_low > DLSI_PROTOCOL_VERSION || record->version_high < DLSI_PROTOCOL_VERSION)
 		reject(master, from, DLS_EVERSION, "this master speaks protocol version 1 only");
-	else if (other || (record->role != DLSI_ROLE_WORKER && record->role != DLSI_ROLE_CLIENT))
+	else if (peer ? !is_registered_as(peer, record)
+		      : record->role != DLSI_ROLE_WORKER && record->role != DLSI_ROLE_CLIENT)
 		reject(master, from, DLS_EPROTOCOL, "a connection registers one worker or one client");
+	else if (peer) /* the answer has crossed its question */
+		dlsi_master_welcome(master, peer);
 	else if (record->role == DLSI_ROLE_WORKER)
 		dlsi_worker_register(master, from, record, rest);
 	else
 		dlsi_client_register(master, from, record);
 }
 
-static void take_heartbeat(struct dlsi_master *master, struct peer *peer, const struct dlsi_heartbeat *record)
+/* False when the connection is of no use any more. */
+static bool take_heartbeat(struct dlsi_master *master, struct peer *peer, const struct dlsi_heartbeat *record)
 {
 	if (record->sent == peer->received)
-		return;
-	dlsi_effects_log(master->effects, 2, "%llu messages were lost on a connection; it is begun anew",
-		(unsigned long long)(record->sent - peer->received));
-	lose(master, peer->outbox.peer, false);
+		return true;
+	dlsi_effects_log(master->effects, 2, "of %llu messages on a connection %llu have come; it is begun anew",
+		(unsigned long long)record->sent, (unsigned long long)peer->received);
+	dlsi_master_lose_peer(master, peer, false);
+	return false;
 }
 
 static void take_leave(struct dlsi_master *master, struct peer *peer)
@@ -258,16 +284,14 @@ static void take_leave(struct dlsi_master *master, struct peer *peer)
 		dlsi_client_destroy(master, peer->client);
 }
 
-/* A record from a worker; false if no worker says such a thing. */
+/* A record from a worker. False if no worker says such a thing; then the payload is still the caller's. */
 static bool take_from_worker(struct dlsi_master *master, struct worker *worker, const struct dlsi_record *record,
 	struct dlsi_payload payload)
 {
-	if (record->kind != DLSI_RESULT)
-		return false;
-	dlsi_task_result(master, worker, &record->result, payload);
-	return true;
+	return record->kind == DLSI_RESULT && dlsi_task_result(master, worker, &record->result, payload);
 }
 
+/* The same of a client. */
 static bool take_from_client(struct dlsi_master *master, struct client *client, const struct dlsi_record *record,
 	struct dlsi_payload payload)
 {
@@ -291,45 +315,66 @@ static bool take_from_client(struct dlsi_master *master, struct client *client, 
 	}
 }
 
-/* One record; false when the rest of the message is not to be read. The payload is handed over. */
-static bool take_record(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_record *record,
-	struct dlsi_message rest, struct dlsi_payload payload)
+/* One record of a peer that is registered; false when the rest of the message is not to be read. The payload is handed
+ * over. */
+static bool take_record(
+	struct dlsi_master *master, struct peer *peer, const struct dlsi_record *record, struct dlsi_payload payload)
 {
-	struct peer *peer = dlsi_master_peer(master, from);
 	bool taken;
 
 	switch (record->kind) {
-	case DLSI_REGISTER:
-		take_register(master, from, &record->reg, rest);
-		return false;
 	case DLSI_HEARTBEAT:
-		if (peer)
-			take_heartbeat(master, peer, &record->heartbeat);
-		return peer != NULL;
+		return take_heartbeat(master, peer, &record->heartbeat);
 	case DLSI_LEAVE:
-		if (peer)
-			take_leave(master, peer);
-		return false;
-	}
-	if (!peer) {
-		dlsi_master_release(master, payload);
-		dlsi_master_refuse(master, from, NULL, DLS_ESTATE, 0, "register first");
+		take_leave(master, peer);
 		return false;
 	}
 	taken = peer->worker ? take_from_worker(master, peer->worker, record, payload)
 			     : take_from_client(master, peer->client, record, payload);
 	if (!taken) {
 		dlsi_master_release(master, payload);
-		reject(master, from, DLS_EPROTOCOL, "a record that a master does not take from this side");
+		reject(master, peer->outbox.peer, DLS_EPROTOCOL, "a record that a master does not take from this side");
 	}
 	return taken;
+}
+
+/* Whether the peer may say this: who is not registered, or with another master, is told to register. */
+static bool is_heard(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_message *message)
+{
+	if (dlsi_master_peer(master, from) && dlsi_id_equal(&message->cluster, &master->config.cluster))
+		return true;
+	master->refused_messages++;
+	dlsi_master_refuse(master, from, NULL, DLS_ESTATE, 0, "register first");
+	return false;
+}
+
+/* Returns how many of the message's payloads were handed over. */
+static size_t take_records(struct dlsi_master *master, const struct dlsi_event *event, struct dlsi_message message)
+{
+	struct dlsi_record record;
+	size_t frame = 0;
+	bool more = true;
+
+	while (more && dlsi_message_next(&message, &record)) {
+		struct dlsi_payload payload = {0};
+
+		if (record.kind == DLSI_REGISTER) {
+			take_register(master, event->peer, &record.reg, message);
+			break;
+		}
+		if (!is_heard(master, event->peer, &message))
+			break;
+		if (dlsi_record_frames(&record))
+			payload = event->message.frames[frame++];
+		more = take_record(master, dlsi_master_peer(master, event->peer), &record, payload);
+	}
+	return frame;
 }
 
 static void take_message(struct dlsi_master *master, const struct dlsi_event *event)
 {
 	struct peer *peer = dlsi_master_peer(master, event->peer);
 	struct dlsi_message message;
-	struct dlsi_record record;
 	struct dls_error error;
 	size_t frame = 0;
 
@@ -341,19 +386,7 @@ static void take_message(struct dlsi_master *master, const struct dlsi_event *ev
 			peer->heard_ns = master->now_ns;
 			peer->received++;
 		}
-		while (dlsi_message_next(&message, &record)) {
-			struct dlsi_payload payload = {0};
-
-			if (record.kind != DLSI_REGISTER && !dlsi_id_equal(&message.cluster, &master->config.cluster)) {
-				master->refused_messages++; /* said to an earlier master, before it was known here */
-				dlsi_master_refuse(master, event->peer, NULL, DLS_ESTATE, 0, "register first");
-				break;
-			}
-			if (dlsi_record_frames(&record))
-				payload = event->message.frames[frame++];
-			if (!take_record(master, event->peer, &record, message, payload))
-				break;
-		}
+		frame = take_records(master, event, message);
 	}
 	for (; frame < event->message.frame_count; frame++)
 		dlsi_master_release(master, event->message.frames[frame]);
@@ -374,19 +407,21 @@ void dlsi_master_step(
 	struct dlsi_master *master, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects)
 {
 	struct dlsi_heap_node *first;
+	struct peer *peer;
 	bool more = false;
 
 	master->effects = effects;
 	master->now_ns = now_ns;
-	if (now_ns - master->stepped_ns > master->config.worker_timeout_ns / 2)
+	if (now_ns > master->due_ns && now_ns - master->due_ns > master->config.worker_timeout_ns / 2)
 		excuse_silence(master);
-	master->stepped_ns = now_ns;
 	switch (event->kind) {
 	case DLSI_EVENT_MESSAGE:
 		take_message(master, event);
 		break;
 	case DLSI_EVENT_LOST:
-		lose(master, event->peer, event->lost.proven);
+		peer = dlsi_master_peer(master, event->peer);
+		if (peer)
+			dlsi_master_lose_peer(master, peer, event->lost.proven);
 		break;
 	case DLSI_EVENT_TIMER:
 		run_timers(master);
@@ -409,6 +444,7 @@ void dlsi_master_step(
 		break;
 	}
 	first = dlsi_heap_first(&master->timers);
-	effects->deadline_ns = more ? now_ns : first ? first->due : INT64_MAX;
+	master->due_ns = more ? now_ns : first ? first->due : INT64_MAX;
+	effects->deadline_ns = master->due_ns;
 	effects->failed |= master->failed;
 }

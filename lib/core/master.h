@@ -36,6 +36,18 @@ void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effect
 int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t *record, size_t length,
 	struct dlsi_payload payload, struct dlsi_effects *effects, struct dls_error *err);
 
+/* What is in its tables now, and what it has counted since it began. */
+struct dlsi_master_counts {
+	uint64_t workers, clients, jobs, tasks, specs, handlers;
+	uint64_t acquaintances; /* jobs that workers have been told of, over all workers */
+	uint64_t held_bytes;    /* of results that clients or the log have not taken yet */
+	uint64_t manifest_bytes;
+	uint64_t done_items, done_tasks, lost_workers, refused_messages;
+	uint64_t refused_transitions; /* more than 0 is a fault of this program */
+};
+
+struct dlsi_master_counts dlsi_master_counts(const struct dlsi_master *master);
+
 /* Events: MESSAGE, LOST, TIMER, TURN, PERSISTED, STOP. */
 void dlsi_master_step(
 	struct dlsi_master *master, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects);

@@ -25,7 +25,7 @@ bool dlsi_master_assign(struct dlsi_master *master)
 			!policy->choose(master->policy, &view, &choice))
 			return false;
 		job = dlsi_list_entry(choice.job, struct job, policy);
-		if (dlsi_job_take(master, job, &range) &&
+		if (dlsi_job_take(job, &range) &&
 			!dlsi_task_assign(master, job, (struct device *)choice.device, range)) {
 			master->failed = true;
 			return false;

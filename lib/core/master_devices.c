@@ -5,10 +5,13 @@
 void dlsi_device_place(struct dlsi_master *master, struct device *device)
 {
 	uint32_t credits = dlsi_division_credits(device->offered, device->task_ns, device->task_bytes);
+	bool was_free = !dlsi_list_empty(&device->node), is_free = device->held < credits && device->worker->peer;
 
 	dlsi_list_remove(&device->node);
-	if (device->held < credits && device->worker->peer)
+	if (is_free)
 		dlsi_list_append(&master->loaded[device->held], &device->node);
+	if (is_free != was_free)
+		dlsi_handler_count_free(device->worker, is_free);
 }
 
 void dlsi_device_hold(struct dlsi_master *master, struct device *device)
@@ -33,9 +36,9 @@ void dlsi_device_measure(struct device *device, uint64_t elapsed_ns, uint64_t by
 	device->done_tasks++;
 }
 
-struct device *dlsi_device_least_loaded(struct dlsi_master *master, uint32_t handler)
+struct device *dlsi_device_least_loaded(struct dlsi_master *master, const struct handler *handler)
 {
-	for (unsigned held = 0; held < DLSI_DEVICE_CREDITS; held++) {
+	for (unsigned held = 0; handler->free_devices && held < DLSI_DEVICE_CREDITS; held++) {
 		dlsi_list_each (node, &master->loaded[held]) {
 			struct device *device = dlsi_list_entry(node, struct device, node);
 

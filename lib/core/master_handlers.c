@@ -1,39 +1,55 @@
-/* Names of handlers as small numbers, so that a worker is asked "can you run this job" without comparing texts. Numbers
- * are never taken back: the table is bounded by what workers and specifications may name. */
+/* Handlers that workers offer or specifications name, each once, and who can run them now: whether a worker can run a
+ * job is asked without comparing texts, and whether any can without asking them all. */
 #include "core/master_state.h"
 
 #include <string.h>
 
-#define HANDLERS 65536
-
-uint32_t dlsi_master_handler(struct dlsi_master *master, struct dlsi_text name)
+struct handler *dlsi_handler_ref(struct dlsi_master *master, struct dlsi_text name)
 {
-	struct handler *grown;
-	char *copy;
+	struct dlsi_id key = dlsi_hash_key(name.data, name.length);
+	struct handler *handler = dlsi_map_get(&master->handler_by_name, &key);
 
-	for (uint32_t i = 0; i < master->handler_count; i++)
-		if (strlen(master->handlers[i].name) == name.length &&
-			memcmp(master->handlers[i].name, name.data, name.length) == 0)
-			return i;
-	if (master->handler_count == HANDLERS)
-		return UINT32_MAX;
-	grown = dlsi_realloc(master->alloc, master->handlers, (master->handler_count + 1) * sizeof *grown);
-	if (!grown)
-		return UINT32_MAX;
-	master->handlers = grown;
-	copy = dlsi_strndup(master->alloc, name.data, name.length);
-	if (!copy)
-		return UINT32_MAX;
-	master->handlers[master->handler_count] = (struct handler){.name = copy};
-	return master->handler_count++;
+	if (handler) {
+		handler->uses++;
+		return handler;
+	}
+	handler = dlsi_calloc(master->alloc, 1, sizeof *handler);
+	if (!handler)
+		return NULL;
+	handler->uses = 1;
+	handler->name = dlsi_strndup(master->alloc, name.data, name.length);
+	if (!handler->name || dlsi_map_put(&master->handler_by_name, &key, handler)) {
+		dlsi_free(master->alloc, handler->name);
+		dlsi_free(master->alloc, handler);
+		return NULL;
+	}
+	return handler;
 }
 
-void dlsi_master_count_worker(struct dlsi_master *master, const struct worker *worker, bool present)
+void dlsi_handler_unref(struct dlsi_master *master, struct handler *handler)
+{
+	struct dlsi_id key;
+
+	if (!handler || --handler->uses)
+		return;
+	key = dlsi_hash_key(handler->name, strlen(handler->name));
+	dlsi_map_remove(&master->handler_by_name, &key);
+	dlsi_free(master->alloc, handler->name);
+	dlsi_free(master->alloc, handler);
+}
+
+void dlsi_handler_count(const struct worker *worker, bool present)
 {
 	for (uint16_t i = 0; i < worker->handler_count; i++) {
-		struct handler *handler = &master->handlers[worker->handlers[i]];
+		struct handler *handler = worker->handlers[i];
 
 		handler->workers += present ? 1 : -1U;
 		handler->devices += present ? worker->device_count : -(uint32_t)worker->device_count;
 	}
+}
+
+void dlsi_handler_count_free(const struct worker *worker, bool more)
+{
+	for (uint16_t i = 0; i < worker->handler_count; i++)
+		worker->handlers[i]->free_devices += more ? 1 : -1U;
 }

@@ -29,7 +29,6 @@ struct job *dlsi_job_create(struct dlsi_master *master, const struct dlsi_id *id
 	dlsi_list_init(&job->workers);
 	dlsi_list_init(&job->client_node);
 	dlsi_list_append(&master->jobs, &job->node);
-	master->job_count++;
 	return job;
 }
 
@@ -58,8 +57,15 @@ static void forget(struct dlsi_master *master, struct job *job)
 	}
 }
 
+void dlsi_job_keep_manifest(struct dlsi_master *master, struct job *job, struct dlsi_payload manifest)
+{
+	job->manifest = manifest;
+	master->manifest_bytes += manifest.bytes;
+}
+
 void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 {
+	job->ending = true; /* nothing of it is given out any more, whatever becomes free now */
 	forget(master, job);
 	dlsi_map_remove(&master->job_by_id, &job->policy.id);
 	dlsi_list_remove(&job->node);
@@ -67,9 +73,9 @@ void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 	dlsi_ranges_fini(&job->done);
 	dlsi_ranges_fini(&job->retry);
 	dlsi_spec_unref(master, job->spec);
+	master->manifest_bytes -= job->manifest.bytes;
 	dlsi_master_release(master, job->manifest);
 	dlsi_free(master->alloc, job);
-	master->job_count--;
 }
 
 void dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dlsi_change *change)
@@ -235,7 +241,7 @@ static bool window_full(const struct job *job)
 {
 	uint64_t out = job->running + job->returned, room = job->window_bytes;
 
-	if (!room)
+	if (!room || (job->client && job->client->full))
 		return true;
 	return out && job->measured.item_bytes && out > room / job->measured.item_bytes;
 }
@@ -245,7 +251,7 @@ void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
 	struct dlsi_range next = fresh(job);
 	bool ready;
 
-	job->policy.ready = dlsi_ranges_total(&job->retry) + (next.end - next.first);
+	job->policy.ready = job->retry_items + (next.end - next.first);
 	job->policy.running = job->running;
 	ready = job->state == DLSI_JOB_ACTIVE && !job->ending && job->policy.ready && !window_full(job);
 	if (ready == job->offered)
@@ -257,15 +263,17 @@ void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
 		master->config.policy->idle(master->policy, &job->policy);
 }
 
-bool dlsi_job_take(struct dlsi_master *master, struct job *job, struct dlsi_range *range_out)
+bool dlsi_job_take(struct job *job, struct dlsi_range *range_out)
 {
 	struct dlsi_range next = fresh(job);
 	uint64_t limit = dlsi_division_items(
-		job->policy.ready, master->handlers[job->spec->handler].devices, job->spec->task_items, &job->measured);
+		job->policy.ready, job->spec->handler->devices, job->spec->task_items, &job->measured);
 	uint64_t known;
 
-	if (dlsi_ranges_take(&job->retry, limit, range_out))
+	if (dlsi_ranges_take(&job->retry, limit, range_out)) {
+		job->retry_items -= range_out->end - range_out->first;
 		return true;
+	}
 	if (next.first == next.end)
 		return false;
 	known = dlsi_ranges_first_present(&job->done, next.first);
@@ -280,16 +288,15 @@ bool dlsi_job_take(struct dlsi_master *master, struct job *job, struct dlsi_rang
 
 void dlsi_job_give_back(struct dlsi_master *master, struct job *job, uint64_t first, uint64_t end)
 {
-	uint64_t added;
-
 	while (first < end) {
 		uint64_t missing = dlsi_ranges_first_missing(&job->done, first);
-		uint64_t known = dlsi_ranges_first_present(&job->done, missing);
+		uint64_t known = dlsi_ranges_first_present(&job->done, missing), added = 0;
 
 		if (known > end)
 			known = end;
 		if (missing < known && dlsi_ranges_add(&job->retry, missing, known, &added))
 			master->failed = true;
+		job->retry_items += added;
 		first = known > missing ? known : end;
 	}
 	dlsi_job_refresh(master, job);

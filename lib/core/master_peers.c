@@ -32,12 +32,22 @@ static bool reserve_slot(struct dlsi_master *master, uint32_t slot)
 	return true;
 }
 
+void dlsi_master_lose_peer(struct dlsi_master *master, struct peer *peer, bool proven)
+{
+	if (peer->worker)
+		dlsi_worker_lost(master, peer->worker, proven);
+	else
+		dlsi_client_lost(master, peer->client);
+}
+
 struct peer *dlsi_master_add_peer(struct dlsi_master *master, struct dlsi_peer id)
 {
 	struct peer *peer;
 
 	if (!reserve_slot(master, id.slot))
 		return NULL;
+	if (master->peers[id.slot]) /* the transport gives a slot again once its connection is gone */
+		dlsi_master_lose_peer(master, master->peers[id.slot], false);
 	peer = dlsi_calloc(master->alloc, 1, sizeof *peer);
 	if (!peer)
 		return NULL;
@@ -103,6 +113,8 @@ void dlsi_master_flush(struct dlsi_master *master)
 
 		if (peer->worker)
 			post_taken(master, peer->worker);
+		else
+			peer->client->answers = 0;
 		dlsi_outbox_flush(&peer->outbox, master->effects);
 		dlsi_list_remove(node);
 	}
@@ -123,23 +135,15 @@ void dlsi_master_welcome(struct dlsi_master *master, struct peer *peer)
 	dlsi_master_post(master, peer, &record, (struct dlsi_payload){0});
 }
 
-static void lose(struct dlsi_master *master, struct peer *peer)
-{
-	if (peer->worker)
-		dlsi_worker_lost(master, peer->worker, true);
-	else if (peer->client)
-		dlsi_client_lost(master, peer->client);
-}
-
 void dlsi_master_heartbeat(struct dlsi_master *master, struct peer *peer)
 {
 	struct dlsi_record record = {.kind = DLSI_HEARTBEAT};
 
 	if (master->now_ns - peer->heard_ns > master->config.worker_timeout_ns) {
 		dlsi_effects_log(master->effects, 3, "%s has been silent for %.1f s and is taken for lost",
-			peer->worker ? peer->worker->name : "a client",
+			peer->worker ? peer->worker->origin->name : "a client",
 			(double)(master->now_ns - peer->heard_ns) / 1e9);
-		lose(master, peer);
+		dlsi_master_lose_peer(master, peer, true);
 		return;
 	}
 	if (peer->client)

@@ -30,8 +30,8 @@ static int read_spec(struct dlsi_master *master, struct spec *spec, struct dls_e
 	if (rc == 0 && (!handler || !*handler || strlen(handler) > DLSI_NAME_BYTES))
 		rc = dlsi_fail(err, DLS_EINVAL, "the job specification names neither a model nor a handler");
 	if (rc == 0) {
-		spec->handler = dlsi_master_handler(master, dlsi_text_of(handler));
-		if (spec->handler == UINT32_MAX)
+		spec->handler = dlsi_handler_ref(master, dlsi_text_of(handler));
+		if (!spec->handler)
 			rc = dlsi_fail_memory(err);
 	}
 	cJSON_Delete(json);
@@ -40,18 +40,16 @@ static int read_spec(struct dlsi_master *master, struct spec *spec, struct dls_e
 
 static void destroy(struct dlsi_master *master, struct spec *spec)
 {
+	dlsi_handler_unref(master, spec->handler);
 	dlsi_free(master->alloc, spec->json);
 	dlsi_free(master->alloc, spec);
 }
 
 struct spec *dlsi_spec_intern(struct dlsi_master *master, struct dlsi_bytes json, struct dls_error *err)
 {
-	struct dlsi_hash hash = dlsi_hash_of(json.data, json.length);
-	struct dlsi_id key;
-	struct spec *spec;
+	struct dlsi_id key = dlsi_hash_key(json.data, json.length);
+	struct spec *spec = dlsi_map_get(&master->spec_by_key, &key);
 
-	memcpy(key.bytes, hash.bytes, sizeof key.bytes);
-	spec = dlsi_map_get(&master->spec_by_key, &key);
 	if (spec) {
 		spec->uses++;
 		return spec;

@@ -53,21 +53,33 @@ struct device {
 	char *name;
 };
 
+/* Who a worker is. Its results say it, also those that outlive it. */
+struct origin {
+	uint64_t uses;
+	char *name, *host, *data_endpoint;
+};
+
 struct worker {
 	struct dlsi_list node; /* on master->workers */
 	uint64_t number;
 	uint64_t incarnation;
 	struct peer *peer; /* NULL: lost */
 	struct timer grace;
-	char *name, *host, *data_endpoint;
+	struct origin *origin;
 	struct device *devices;
 	uint16_t device_count;
-	uint32_t *handlers; /* handler numbers */
+	struct handler **handlers;
 	uint16_t handler_count;
 	struct dlsi_list tasks;
 	struct dlsi_list jobs;    /* acquaintances */
 	struct dlsi_buffer taken; /* u64 each: attempts to confirm in the next message */
 	uint64_t done_items;
+};
+
+struct client_spec {
+	struct spec *spec; /* NULL: it was refused */
+	char *refusal;     /* why; NULL if there was no memory even for that */
+	int code;
 };
 
 struct client {
@@ -78,9 +90,11 @@ struct client {
 	struct timer grace;
 	char *tenant, *host, *data_endpoint;
 	struct dlsi_list jobs;
-	struct spec **specs; /* by the number that this connection gave it */
+	uint64_t held_bytes;       /* of results that it has not confirmed */
+	bool full;                 /* they are too many: its jobs get no more tasks until half of them are gone */
+	struct client_spec *specs; /* by the number that this connection gave it */
 	uint32_t spec_count;
-	struct dls_error spec_error; /* why the last bad one was refused */
+	unsigned answers; /* to its commands, since its last turn */
 };
 
 /* A specification, shared by all jobs whose JSON is the same to the byte. */
@@ -89,7 +103,7 @@ struct spec {
 	uint64_t uses;
 	uint8_t *json;
 	uint32_t length;
-	uint32_t handler;
+	struct handler *handler;
 	uint32_t task_items; /* 0: the master divides */
 };
 
@@ -100,6 +114,7 @@ struct job {
 	struct dlsi_id token;
 	struct spec *spec;
 	struct client *client;
+	struct dlsi_peer presented; /* the connection over which the client last submitted it */
 	bool durable;
 	bool offered;  /* to the policy, as ready */
 	bool ending;   /* durable: its end is on its way through the log */
@@ -108,7 +123,8 @@ struct job {
 	struct dlsi_ranges done; /* only dlsi_job_apply writes it and done_items */
 	uint64_t done_items;
 	struct dlsi_ranges retry; /* given back */
-	uint64_t cursor;          /* items from here on have never been given out by this master */
+	uint64_t retry_items;
+	uint64_t cursor; /* items from here on have never been given out by this master */
 	uint64_t window_end, window_bytes;
 	struct dlsi_payload manifest;
 	struct dlsi_blob manifest_blob;
@@ -117,6 +133,7 @@ struct job {
 	uint64_t running;         /* items of tasks at workers */
 	uint64_t returned;        /* items whose results wait */
 	unsigned lost_offers;     /* one after another */
+	uint64_t lost_before;     /* attempts below were given out before the last of them was lost */
 	struct dlsi_list workers; /* acquaintances */
 	struct dlsi_measured measured;
 	struct dlsi_progress told; /* to the client */
@@ -131,16 +148,18 @@ struct task {
 	uint64_t first, end;
 	uint8_t state;               /* enum dlsi_task_state */
 	struct dlsi_payload payload; /* of the result, if it travels inside messages */
-	struct dlsi_result result;   /* its texts point to the next three */
-	char *worker_name, *worker_host, *worker_endpoint;
-	bool presented; /* by its worker, which has registered again */
+	struct dlsi_result result;   /* its texts are the origin's */
+	struct origin *origin;       /* NULL: no result yet */
+	bool presented;              /* by its worker, which has registered again */
 };
 
-/* The name of a handler and who can run it now. */
+/* What workers offer and specifications ask for, and who can run it now. */
 struct handler {
 	char *name;
+	uint64_t uses;
 	uint32_t workers;
 	uint32_t devices;
+	uint32_t free_devices; /* those with a free credit */
 };
 
 struct acquaintance {
@@ -162,7 +181,7 @@ struct dlsi_master {
 	const struct dlsi_alloc *alloc;
 	struct dlsi_master_config config;
 	int64_t now_ns;
-	int64_t stepped_ns;           /* when it was last stepped */
+	int64_t due_ns;               /* when it asked to be stepped at the latest */
 	struct dlsi_effects *effects; /* of the running step */
 
 	struct peer **peers; /* by slot */
@@ -171,11 +190,9 @@ struct dlsi_master {
 	struct dlsi_heap timers;
 
 	struct dlsi_list workers, clients, jobs;
-	struct dlsi_map worker_by_incarnation, client_by_incarnation, job_by_id, spec_by_key, task_by_attempt, known;
-	struct handler *handlers;
-	uint32_t handler_count;
+	struct dlsi_map worker_by_incarnation, worker_by_name, client_by_incarnation, handler_by_name;
+	struct dlsi_map job_by_id, spec_by_key, task_by_attempt, known;
 	struct dlsi_list loaded[DLSI_DEVICE_CREDITS]; /* devices with a free credit, by the tasks they hold */
-	uint64_t job_count;
 	void *policy;
 
 	struct dlsi_list proposals; /* in order of index */
@@ -183,16 +200,19 @@ struct dlsi_master {
 	uint64_t next_number, next_attempt;
 
 	struct dlsi_releases releases;
-	uint64_t held_bytes; /* of results */
+	uint64_t held_bytes, manifest_bytes; /* of results, of jobs */
 
 	uint64_t done_items, done_tasks, lost_workers, refused_transitions, refused_messages;
 	bool recovered; /* from a log, and has not taken a turn yet */
 	bool failed;    /* memory ran out within a step */
 };
 
-/* peers.c: connections and what is said over them */
+/* master_peers.c: connections and what is said over them */
 struct peer *dlsi_master_peer(const struct dlsi_master *master, struct dlsi_peer id);
 struct peer *dlsi_master_add_peer(struct dlsi_master *master, struct dlsi_peer id); /* NULL: no room */
+
+/* Its connection is gone; proven: so is its process. */
+void dlsi_master_lose_peer(struct dlsi_master *master, struct peer *peer, bool proven);
 void dlsi_master_drop_peer(struct dlsi_master *master, struct peer *peer);
 void dlsi_master_post(
 	struct dlsi_master *master, struct peer *peer, const struct dlsi_record *record, struct dlsi_payload payload);
@@ -209,50 +229,72 @@ void dlsi_master_release(struct dlsi_master *master, struct dlsi_payload payload
 void dlsi_master_set_timer(struct dlsi_master *master, struct timer *timer, int64_t due_ns);
 void dlsi_master_stop_timer(struct dlsi_master *master, struct timer *timer);
 
-/* handlers.c: names of handlers as small numbers; UINT32_MAX when memory is exhausted */
-uint32_t dlsi_master_handler(struct dlsi_master *master, struct dlsi_text name);
+/* master_handlers.c: the handler of this name, with a reference; NULL: memory is exhausted */
+struct handler *dlsi_handler_ref(struct dlsi_master *master, struct dlsi_text name);
+void dlsi_handler_unref(struct dlsi_master *master, struct handler *handler);
 
-/* Its worker is there from now on, or is not. */
-void dlsi_master_count_worker(struct dlsi_master *master, const struct worker *worker, bool present);
+/* The worker is there to run its handlers from now on, or is not. */
+void dlsi_handler_count(const struct worker *worker, bool present);
 
-/* workers.c: who works, and with what */
+/* One device more, or less, of the worker has a free credit. */
+void dlsi_handler_count_free(const struct worker *worker, bool more);
+
+/* master_workers.c: who works, and with what */
 void dlsi_worker_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record,
 	struct dlsi_message rest);
 void dlsi_worker_lost(struct dlsi_master *master, struct worker *worker, bool proven);
+
+/* The master itself was away: if the worker is lost it has all its time again to come back. */
+void dlsi_worker_excuse(struct dlsi_master *master, struct worker *worker);
 void dlsi_worker_destroy(struct dlsi_master *master, struct worker *worker);
-bool dlsi_worker_has_handler(const struct worker *worker, uint32_t handler);
+
+/* Drops a reference. */
+void dlsi_origin_unref(struct dlsi_master *master, struct origin *origin);
+bool dlsi_worker_has_handler(const struct worker *worker, const struct handler *handler);
 
 /* The next message to the worker says that nobody needs the attempt's result from it any more. */
 void dlsi_worker_confirm(struct dlsi_master *master, struct worker *worker, uint64_t attempt);
 
-/* devices.c: which device has the fewest tasks */
+/* master_devices.c: which device has the fewest tasks */
 void dlsi_device_place(struct dlsi_master *master, struct device *device);
 void dlsi_device_hold(struct dlsi_master *master, struct device *device);
 void dlsi_device_free(struct dlsi_master *master, struct device *device);
 void dlsi_device_measure(struct device *device, uint64_t elapsed_ns, uint64_t bytes);
-struct device *dlsi_device_least_loaded(struct dlsi_master *master, uint32_t handler);
+struct device *dlsi_device_least_loaded(struct dlsi_master *master, const struct handler *handler);
 
-/* clients.c: who submits, and what it is told */
+/* master_clients.c: who submits, and what it is told */
 void dlsi_client_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record);
+
+/* master_submit.c: specifications and jobs. False if no client may give this number. */
 bool dlsi_client_spec(struct dlsi_master *master, struct client *client, const struct dlsi_spec_record *record);
 void dlsi_client_submit(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record,
 	struct dlsi_payload manifest);
+
 void dlsi_client_ack(struct dlsi_master *master, struct client *client, const struct dlsi_ack *record);
 void dlsi_client_cancel(struct dlsi_master *master, struct client *client, const struct dlsi_cancel *record);
 void dlsi_client_progress(struct dlsi_master *master, struct client *client);
+void dlsi_client_send_end(struct dlsi_master *master, struct client *client, const struct dlsi_id *job, uint8_t state);
 void dlsi_client_send_result(struct dlsi_master *master, struct task *task);
+
+/* Results that wait for it have grown or shrunk by so many bytes. */
+void dlsi_client_hold(struct dlsi_master *master, struct client *client, uint64_t bytes);
+void dlsi_client_unhold(struct dlsi_master *master, struct client *client, uint64_t bytes);
 void dlsi_client_lost(struct dlsi_master *master, struct client *client);
+void dlsi_client_excuse(struct dlsi_master *master, struct client *client);
 void dlsi_client_destroy(struct dlsi_master *master, struct client *client);
 
-/* specs.c: specifications, interned */
+/* master_specs.c: specifications, interned */
 struct spec *dlsi_spec_intern(struct dlsi_master *master, struct dlsi_bytes json, struct dls_error *err);
 void dlsi_spec_unref(struct dlsi_master *master, struct spec *spec);
 
-/* jobs.c: their items and states */
+/* master_jobs.c: their items and states */
 struct job *dlsi_job_find(const struct dlsi_master *master, const struct dlsi_id *id);
 
 /* An entry in no state yet; the reference to spec is handed over on success. NULL: memory is exhausted. */
 struct job *dlsi_job_create(struct dlsi_master *master, const struct dlsi_id *id, struct spec *spec, uint64_t count);
+
+/* The payload is handed over. */
+void dlsi_job_keep_manifest(struct dlsi_master *master, struct job *job, struct dlsi_payload manifest);
 void dlsi_job_destroy(struct dlsi_master *master, struct job *job);
 
 /* The only writer of state and done. */
@@ -269,28 +311,30 @@ void dlsi_job_end(struct dlsi_master *master, struct job *job, uint8_t state, in
 void dlsi_job_refresh(struct dlsi_master *master, struct job *job);
 
 /* The items of the next task; false if there are none. */
-bool dlsi_job_take(struct dlsi_master *master, struct job *job, struct dlsi_range *range_out);
+bool dlsi_job_take(struct job *job, struct dlsi_range *range_out);
 void dlsi_job_give_back(struct dlsi_master *master, struct job *job, uint64_t first, uint64_t end);
 
-/* acquaintances.c: which worker knows which job */
+/* master_acquaintances.c: which worker knows which job */
 bool dlsi_master_acquainted(const struct dlsi_master *master, const struct worker *worker, const struct job *job);
 bool dlsi_master_acquaint(struct dlsi_master *master, struct worker *worker, struct job *job, bool *known_out);
 void dlsi_master_part(struct dlsi_master *master, struct acquaintance *acquaintance);
 
-/* tasks.c: from assignment until the result is at its sink */
+/* master_tasks.c: from assignment until the result is at its sink */
 struct task *dlsi_task_find(const struct dlsi_master *master, uint64_t attempt);
 bool dlsi_task_assign(struct dlsi_master *master, struct job *job, struct device *device, struct dlsi_range range);
-void dlsi_task_result(struct dlsi_master *master, struct worker *worker, const struct dlsi_result *record,
+
+/* False if the worker says something else of its task than what it was given; then the payload is the caller's. */
+bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const struct dlsi_result *record,
 	struct dlsi_payload payload);
 void dlsi_task_taken(struct dlsi_master *master, struct task *task);
 
 /* Gives its items back unless they are not wanted any more, and ends the task. */
 void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_back);
 
-/* assign.c: the turn's decisions. True if there is more to decide than one turn may. */
+/* master_assign.c: the turn's decisions. True if there is more to decide than one turn may. */
 bool dlsi_master_assign(struct dlsi_master *master);
 
-/* report.c: answers to commands */
+/* master_report.c: answers to commands */
 void dlsi_master_answer(struct dlsi_master *master, struct client *client, const struct dlsi_command *command);
 
 #endif

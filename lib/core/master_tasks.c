@@ -92,6 +92,21 @@ bool dlsi_task_assign(struct dlsi_master *master, struct job *job, struct device
 	return true;
 }
 
+/* Result bytes in memory: all together, and those that one client has still to confirm. */
+static void hold(struct dlsi_master *master, const struct task *task)
+{
+	master->held_bytes += task->payload.bytes;
+	if (!task->job->durable)
+		dlsi_client_hold(master, task->job->client, task->payload.bytes);
+}
+
+static void unhold(struct dlsi_master *master, const struct task *task)
+{
+	master->held_bytes -= task->payload.bytes;
+	if (!task->job->durable)
+		dlsi_client_unhold(master, task->job->client, task->payload.bytes);
+}
+
 /* It leaves the tables; whoever calls has settled its items. */
 static void destroy(struct dlsi_master *master, struct task *task)
 {
@@ -100,12 +115,9 @@ static void destroy(struct dlsi_master *master, struct task *task)
 	dlsi_map_remove(&master->task_by_attempt, &key);
 	dlsi_list_remove(&task->job_node);
 	dlsi_list_remove(&task->worker_node);
-	if (task->payload.handle)
-		master->held_bytes -= task->payload.bytes;
+	unhold(master, task);
 	dlsi_master_release(master, task->payload);
-	dlsi_free(master->alloc, task->worker_name);
-	dlsi_free(master->alloc, task->worker_host);
-	dlsi_free(master->alloc, task->worker_endpoint);
+	dlsi_origin_unref(master, task->origin);
 	dlsi_free(master->alloc, task);
 }
 
@@ -116,17 +128,15 @@ static void confirm_offer(struct dlsi_master *master, const struct task *task)
 		dlsi_worker_confirm(master, task->device->worker, task->attempt);
 }
 
-static bool keep_texts(struct dlsi_master *master, struct task *task, const struct worker *worker)
+/* What the client is told of the result: as the worker says it, but for who the worker is. */
+static void keep_result(struct task *task, const struct dlsi_result *record, struct origin *origin)
 {
-	task->worker_name = dlsi_strdup(master->alloc, worker->name);
-	task->worker_host = dlsi_strdup(master->alloc, worker->host);
-	task->worker_endpoint = dlsi_strdup(master->alloc, worker->data_endpoint);
-	if (!task->worker_name || !task->worker_host || !task->worker_endpoint)
-		return false;
-	task->result.worker = dlsi_text_of(task->worker_name);
-	task->result.holder_host = dlsi_text_of(task->worker_host);
-	task->result.holder = dlsi_text_of(task->worker_endpoint);
-	return true;
+	task->result = *record;
+	task->result.worker = dlsi_text_of(origin->name);
+	task->result.holder = dlsi_text_of(record->frames ? "" : origin->data_endpoint);
+	task->result.holder_host = dlsi_text_of(record->frames ? "" : origin->host);
+	task->origin = origin;
+	origin->uses++;
 }
 
 /* The result has come: it counts for the device, and is kept here or stays offered by the worker. */
@@ -144,23 +154,19 @@ static void take_in(
 	dlsi_measured_add(&task->job->measured, items, record->elapsed_ns, record->bytes);
 	task->job->running -= items;
 	task->job->returned += items;
-	task->result = *record;
-	task->payload = payload;
-	if (!keep_texts(master, task, device->worker))
-		master->failed = true;
+	keep_result(task, record, device->worker->origin);
 	if (!payload.handle)
 		return;
-	master->held_bytes += payload.bytes;
+	task->payload = payload;
+	hold(master, task);
 	dlsi_worker_confirm(master, device->worker, task->attempt);
 	dlsi_list_remove(&task->worker_node);
 	task->device = NULL;
 }
 
-static bool fits(const struct task *task, const struct worker *worker, const struct dlsi_result *record,
-	struct dlsi_payload payload)
+/* Whether the result is one of what was assigned, and is either here or offered. */
+static bool fits(const struct task *task, const struct dlsi_result *record, struct dlsi_payload payload)
 {
-	if (task->state != DLSI_TASK_ASSIGNED || task->device->worker != worker)
-		return false;
 	if (!dlsi_id_equal(&task->job->policy.id, &record->job) || task->first != record->first ||
 		task->end != record->end)
 		return false;
@@ -168,20 +174,21 @@ static bool fits(const struct task *task, const struct worker *worker, const str
 			      : record->offer.length && record->bytes == record->offer.length;
 }
 
-void dlsi_task_result(struct dlsi_master *master, struct worker *worker, const struct dlsi_result *record,
+bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const struct dlsi_result *record,
 	struct dlsi_payload payload)
 {
 	struct task *task = dlsi_task_find(master, record->attempt);
+	bool ours = task && task->device && task->device->worker == worker;
 	struct dlsi_change change = {.kind = DLSI_CHANGE_ITEMS, .job = record->job};
 
-	if (!task || !fits(task, worker, record, payload)) {
-		bool offered = task && task->state == DLSI_TASK_RETURNED && task->device;
-
+	if (!ours || task->state != DLSI_TASK_ASSIGNED) {
 		dlsi_master_release(master, payload);
-		if (!offered) /* else the client has not fetched it yet */
+		if (!ours) /* else it was offered before and the client has not fetched it yet */
 			dlsi_worker_confirm(master, worker, record->attempt);
-		return;
+		return true;
 	}
+	if (!fits(task, record, payload))
+		return false;
 	take_in(master, task, record, payload);
 	if (task->job->durable) {
 		change.items.first = task->first;
@@ -191,6 +198,7 @@ void dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 		dlsi_client_send_result(master, task);
 		dlsi_job_refresh(master, task->job);
 	}
+	return true;
 }
 
 void dlsi_task_taken(struct dlsi_master *master, struct task *task)

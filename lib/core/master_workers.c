@@ -9,7 +9,7 @@ static struct dlsi_id key_of(uint64_t incarnation)
 	return dlsi_map_key(1, incarnation);
 }
 
-bool dlsi_worker_has_handler(const struct worker *worker, uint32_t handler)
+bool dlsi_worker_has_handler(const struct worker *worker, const struct handler *handler)
 {
 	for (uint16_t i = 0; i < worker->handler_count; i++)
 		if (worker->handlers[i] == handler)
@@ -44,6 +44,20 @@ static bool fill_device(
 	return device->name != NULL;
 }
 
+/* Once, however often the worker names it: those who can run a handler are counted. */
+static bool add_handler(struct dlsi_master *master, struct worker *worker, struct dlsi_text name)
+{
+	struct handler *handler = dlsi_handler_ref(master, name);
+
+	if (!handler)
+		return false;
+	if (dlsi_worker_has_handler(worker, handler))
+		dlsi_handler_unref(master, handler);
+	else
+		worker->handlers[worker->handler_count++] = handler;
+	return true;
+}
+
 static bool fill_capabilities(struct dlsi_master *master, struct worker *worker, struct dlsi_message rest)
 {
 	struct dlsi_record record;
@@ -52,15 +66,36 @@ static bool fill_capabilities(struct dlsi_master *master, struct worker *worker,
 	while (dlsi_message_next(&rest, &record)) {
 		if (record.kind == DLSI_DEVICE && !fill_device(master, worker, device++, &record.device))
 			return false;
-		if (record.kind == DLSI_HANDLER) {
-			uint32_t handler = dlsi_master_handler(master, record.handler.name);
-
-			if (handler == UINT32_MAX)
-				return false;
-			worker->handlers[worker->handler_count++] = handler;
-		}
+		if (record.kind == DLSI_HANDLER && !add_handler(master, worker, record.handler.name))
+			return false;
 	}
 	return true;
+}
+
+static struct origin *create_origin(struct dlsi_master *master, const struct dlsi_register *record)
+{
+	struct origin *origin = dlsi_calloc(master->alloc, 1, sizeof *origin);
+
+	if (!origin)
+		return NULL;
+	origin->uses = 1;
+	origin->name = dlsi_strndup(master->alloc, record->name.data, record->name.length);
+	origin->host = dlsi_strndup(master->alloc, record->host.data, record->host.length);
+	origin->data_endpoint = dlsi_strndup(master->alloc, record->data_endpoint.data, record->data_endpoint.length);
+	if (origin->name && origin->host && origin->data_endpoint)
+		return origin;
+	dlsi_origin_unref(master, origin);
+	return NULL;
+}
+
+void dlsi_origin_unref(struct dlsi_master *master, struct origin *origin)
+{
+	if (!origin || --origin->uses)
+		return;
+	dlsi_free(master->alloc, origin->name);
+	dlsi_free(master->alloc, origin->host);
+	dlsi_free(master->alloc, origin->data_endpoint);
+	dlsi_free(master->alloc, origin);
 }
 
 static void free_worker(struct dlsi_master *master, struct worker *worker)
@@ -68,18 +103,31 @@ static void free_worker(struct dlsi_master *master, struct worker *worker)
 	for (uint16_t i = 0; worker->devices && i < worker->device_count; i++)
 		dlsi_free(master->alloc, worker->devices[i].name);
 	dlsi_free(master->alloc, worker->devices);
+	for (uint16_t i = 0; i < worker->handler_count; i++)
+		dlsi_handler_unref(master, worker->handlers[i]);
 	dlsi_free(master->alloc, worker->handlers);
-	dlsi_free(master->alloc, worker->name);
-	dlsi_free(master->alloc, worker->host);
-	dlsi_free(master->alloc, worker->data_endpoint);
+	dlsi_origin_unref(master, worker->origin);
 	dlsi_buffer_fini(&worker->taken);
 	dlsi_free(master->alloc, worker);
+}
+
+static bool enter(struct dlsi_master *master, struct worker *worker)
+{
+	struct dlsi_id key = key_of(worker->incarnation),
+		       name = dlsi_hash_key(worker->origin->name, strlen(worker->origin->name));
+
+	if (dlsi_map_put(&master->worker_by_incarnation, &key, worker))
+		return false;
+	if (dlsi_map_put(&master->worker_by_name, &name, worker)) {
+		dlsi_map_remove(&master->worker_by_incarnation, &key);
+		return false;
+	}
+	return true;
 }
 
 static struct worker *create(struct dlsi_master *master, const struct dlsi_register *record, struct dlsi_message rest)
 {
 	struct worker *worker = dlsi_calloc(master->alloc, 1, sizeof *worker);
-	struct dlsi_id key = key_of(record->incarnation);
 	unsigned handlers = count(rest, DLSI_HANDLER);
 
 	if (!worker)
@@ -91,17 +139,14 @@ static struct worker *create(struct dlsi_master *master, const struct dlsi_regis
 	worker->incarnation = record->incarnation;
 	worker->number = master->next_number++;
 	worker->device_count = (uint16_t)count(rest, DLSI_DEVICE);
-	worker->name = dlsi_strndup(master->alloc, record->name.data, record->name.length);
-	worker->host = dlsi_strndup(master->alloc, record->host.data, record->host.length);
-	worker->data_endpoint = dlsi_strndup(master->alloc, record->data_endpoint.data, record->data_endpoint.length);
+	worker->origin = create_origin(master, record);
 	worker->devices = dlsi_calloc(master->alloc, worker->device_count, sizeof *worker->devices);
 	worker->handlers = dlsi_calloc(master->alloc, handlers + 1, sizeof *worker->handlers);
 	if (worker->devices)
 		for (uint16_t i = 0; i < worker->device_count; i++)
 			dlsi_list_init(&worker->devices[i].node);
-	if (!worker->name || !worker->host || !worker->data_endpoint || !worker->devices || !worker->handlers ||
-		!fill_capabilities(master, worker, rest) ||
-		dlsi_map_put(&master->worker_by_incarnation, &key, worker)) {
+	if (!worker->origin || !worker->devices || !worker->handlers || !fill_capabilities(master, worker, rest) ||
+		!enter(master, worker)) {
 		free_worker(master, worker);
 		return NULL;
 	}
@@ -124,13 +169,14 @@ static void detach(struct dlsi_master *master, struct worker *worker)
 	worker->peer = NULL;
 	dlsi_buffer_clear(&worker->taken);
 	place_devices(master, worker);
-	dlsi_master_count_worker(master, worker, false);
+	dlsi_handler_count(worker, false);
 	dlsi_master_drop_peer(master, peer);
 }
 
 void dlsi_worker_destroy(struct dlsi_master *master, struct worker *worker)
 {
-	struct dlsi_id key = key_of(worker->incarnation);
+	struct dlsi_id key = key_of(worker->incarnation),
+		       name = dlsi_hash_key(worker->origin->name, strlen(worker->origin->name));
 
 	detach(master, worker);
 	dlsi_list_each (node, &worker->tasks) {
@@ -147,19 +193,31 @@ void dlsi_worker_destroy(struct dlsi_master *master, struct worker *worker)
 		dlsi_master_part(master, dlsi_list_entry(node, struct acquaintance, worker_node));
 	dlsi_master_stop_timer(master, &worker->grace);
 	dlsi_map_remove(&master->worker_by_incarnation, &key);
+	dlsi_map_remove(&master->worker_by_name, &name);
 	dlsi_list_remove(&worker->node);
 	free_worker(master, worker);
+}
+
+static void begin_grace(struct dlsi_master *master, struct worker *worker)
+{
+	dlsi_master_set_timer(master, &worker->grace, master->now_ns + master->config.lost_grace_ns);
 }
 
 void dlsi_worker_lost(struct dlsi_master *master, struct worker *worker, bool proven)
 {
 	detach(master, worker);
-	master->lost_workers++;
 	if (proven) {
+		master->lost_workers++;
 		dlsi_worker_destroy(master, worker);
-		return;
+	} else {
+		begin_grace(master, worker);
 	}
-	dlsi_master_set_timer(master, &worker->grace, master->now_ns + master->config.lost_grace_ns);
+}
+
+void dlsi_worker_excuse(struct dlsi_master *master, struct worker *worker)
+{
+	if (!worker->peer)
+		begin_grace(master, worker);
 }
 
 /* The task that the worker says it has, if it is one the master gave it. */
@@ -231,14 +289,10 @@ static void reconcile(struct dlsi_master *master, struct worker *worker, struct 
 /* A worker of the same name that is another process: two of one name would take turns for ever. */
 static struct worker *namesake(const struct dlsi_master *master, const struct dlsi_register *record)
 {
-	dlsi_list_each (node, &master->workers) {
-		struct worker *worker = dlsi_list_entry(node, struct worker, node);
+	struct dlsi_id key = dlsi_hash_key(record->name.data, record->name.length);
+	struct worker *worker = dlsi_map_get(&master->worker_by_name, &key);
 
-		if (worker->incarnation != record->incarnation && strlen(worker->name) == record->name.length &&
-			memcmp(worker->name, record->name.data, record->name.length) == 0)
-			return worker;
-	}
-	return NULL;
+	return worker && worker->incarnation != record->incarnation ? worker : NULL;
 }
 
 /* A new process under an old name ends the old one, which must not come back by itself. */
@@ -266,17 +320,13 @@ static const char *objection(const struct dlsi_register *record, struct dlsi_mes
 void dlsi_worker_register(
 	struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record, struct dlsi_message rest)
 {
-	struct peer *peer = dlsi_master_peer(master, from);
 	struct dlsi_id key = key_of(record->incarnation);
+	struct peer *peer;
 	struct worker *worker = dlsi_map_get(&master->worker_by_incarnation, &key), *old = namesake(master, record);
 	const char *sentence = objection(record, rest);
 
 	if (sentence) {
 		dlsi_master_refuse(master, from, NULL, DLS_EINVAL, 0, sentence);
-		return;
-	}
-	if (peer && peer->worker && peer->worker == worker) { /* the answer has crossed its question */
-		dlsi_master_welcome(master, peer);
 		return;
 	}
 	if (old)
@@ -285,8 +335,8 @@ void dlsi_worker_register(
 		detach(master, worker);
 	else
 		worker = create(master, record, rest);
-	peer = peer ? peer : dlsi_master_add_peer(master, from);
-	if (!worker || !peer) {
+	peer = worker ? dlsi_master_add_peer(master, from) : NULL;
+	if (!peer) {
 		dlsi_master_refuse(master, from, NULL, DLS_EBUSY, 1000,
 			"the master has no room for another worker; it is asked again");
 		if (worker)
@@ -296,7 +346,7 @@ void dlsi_worker_register(
 	dlsi_master_stop_timer(master, &worker->grace);
 	peer->worker = worker;
 	worker->peer = peer;
-	dlsi_master_count_worker(master, worker, true);
+	dlsi_handler_count(worker, true);
 	dlsi_master_welcome(master, peer);
 	reconcile(master, worker, rest);
 	place_devices(master, worker);

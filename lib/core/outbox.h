@@ -22,7 +22,7 @@ void dlsi_outbox_fini(struct dlsi_outbox *outbox);
 void dlsi_outbox_connect(struct dlsi_outbox *outbox, struct dlsi_peer peer);
 
 /* Appends a record, with its payload if record has one. cluster and term go into the header of the message it begins.
- * A full message is sent at once. */
+ * A message that is full with it is sent at once. */
 void dlsi_outbox_post(struct dlsi_outbox *outbox, const struct dlsi_id *cluster, uint64_t term,
 	const struct dlsi_record *record, struct dlsi_payload payload, struct dlsi_effects *effects);
 

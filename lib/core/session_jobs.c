@@ -4,10 +4,6 @@
 #include "base/clock.h"
 #include "proto/bytes.h"
 
-#define RECEIVED_NUMBERS                                                                                               \
-	32768 /* as many as SUBMIT may carry; items beyond are run again and dropped when they come                    \
-	       */
-
 static struct job *create_job(struct dlsi_session *session, const struct dlsi_event *event)
 {
 	struct job *job = dlsi_calloc(session->alloc, 1, sizeof *job);
@@ -52,10 +48,11 @@ void dlsi_session_job_destroy(struct dlsi_session *session, struct job *job)
 	dlsi_free(session->alloc, job);
 }
 
+/* As many as SUBMIT may carry; items beyond are run again and dropped when they come. */
 static struct dlsi_numbers received_numbers(struct dlsi_session *session, const struct job *job)
 {
 	dlsi_buffer_clear(&session->scratch);
-	for (size_t i = 0; i < job->received.count && 2 * i < RECEIVED_NUMBERS; i++) {
+	for (size_t i = 0; i < job->received.count && i < DLSI_RECEIVED_RANGES; i++) {
 		dlsi_write_u64(&session->scratch, job->received.at[i].first);
 		dlsi_write_u64(&session->scratch, job->received.at[i].end);
 	}

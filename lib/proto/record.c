@@ -7,7 +7,6 @@
 	{                                                                                                              \
 		DLSI_FIELD_##type, offsetof(struct record, member), limit                                              \
 	}
-#define RECEIVED_NUMBERS 32768 /* two for each range */
 
 static const struct dlsi_record_field REGISTER_fields[] = {
 	FIELD(U8, dlsi_register, role, 0),
@@ -63,7 +62,7 @@ static const struct dlsi_record_field SUBMIT_fields[] = {
 	FIELD(U64, dlsi_submit, window_bytes, 0),
 	FIELD(BLOB, dlsi_submit, manifest, 0),
 	FIELD(U32, dlsi_submit, manifest_head, 0),
-	FIELD(NUMBERS, dlsi_submit, received, RECEIVED_NUMBERS),
+	FIELD(NUMBERS, dlsi_submit, received, 2 * DLSI_RECEIVED_RANGES),
 };
 
 static const struct dlsi_record_field ACCEPTED_fields[] = {

@@ -1,0 +1,268 @@
+/* Jobs as clients submit them: the specifications they name, jobs that are new, and jobs that are presented again after
+ * a lost connection. */
+#include "core/master_state.h"
+
+/* Makes room for specification `number`: numbers are given in order, and one whose jobs are over may be given again. */
+static bool reserve_spec(struct dlsi_master *master, struct client *client, uint32_t number)
+{
+	struct client_spec *grown;
+
+	if (number < client->spec_count)
+		return true;
+	if (number % 16 == 0) {
+		grown = dlsi_realloc(master->alloc, client->specs, (number + 16) * sizeof *grown);
+		if (!grown) {
+			master->failed = true;
+			return false;
+		}
+		client->specs = grown;
+	}
+	client->specs[client->spec_count++] = (struct client_spec){0};
+	return true;
+}
+
+bool dlsi_client_spec(struct dlsi_master *master, struct client *client, const struct dlsi_spec_record *record)
+{
+	struct dls_error error = {0};
+	struct client_spec *place;
+
+	if (record->number > client->spec_count || record->number >= DLSI_CLIENT_SPECS)
+		return false;
+	if (!reserve_spec(master, client, record->number))
+		return true;
+	place = &client->specs[record->number];
+	dlsi_spec_unref(master, place->spec);
+	dlsi_free(master->alloc, place->refusal);
+	*place = (struct client_spec){.spec = dlsi_spec_intern(master, record->json, &error), .code = error.code};
+	if (!place->spec) /* jobs that name it are refused */
+		place->refusal = dlsi_strdup(master->alloc, error.text);
+	return true;
+}
+
+/* Results that the client has, or is about to be sent again. */
+static void present_again(struct dlsi_master *master, struct job *job)
+{
+	dlsi_list_each (node, &job->tasks) {
+		struct task *task = dlsi_list_entry(node, struct task, job_node);
+
+		if (task->state != DLSI_TASK_RETURNED)
+			continue;
+		if (dlsi_ranges_first_missing(&job->done, task->first) >= task->end)
+			dlsi_task_taken(master, task);
+		else
+			dlsi_client_send_result(master, task);
+	}
+}
+
+/* Whether these are ranges of the job's items, in order. */
+static bool are_ranges(const struct job *job, const struct dlsi_numbers *numbers)
+{
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < numbers->count; i += 2) {
+		uint64_t first = dlsi_numbers_at(numbers, i);
+
+		if (i + 1 == numbers->count || first < last)
+			return false;
+		last = dlsi_numbers_at(numbers, i + 1);
+		if (first >= last || last > job->count)
+			return false;
+	}
+	return true;
+}
+
+/* Notes what the client says it has received already. Ranges above the limit are passed over: their items are run again
+ * and the client drops them. */
+static bool take_received(struct dlsi_master *master, struct job *job, const struct dlsi_numbers *received)
+{
+	struct dlsi_change change = {.kind = DLSI_CHANGE_ITEMS, .job = job->policy.id};
+
+	if (!are_ranges(job, received))
+		return false;
+	for (uint32_t i = 0; i < received->count && job->done.count < DLSI_RECEIVED_RANGES; i += 2) {
+		change.items.first = dlsi_numbers_at(received, i);
+		change.items.end = dlsi_numbers_at(received, i + 1);
+		dlsi_job_apply(master, job, &change);
+	}
+	return true;
+}
+
+struct objection {
+	int code;
+	const char *sentence; /* NULL: none */
+};
+
+static struct objection object(const struct dlsi_master *master, const struct client *client,
+	const struct dlsi_submit *record, struct dlsi_payload manifest)
+{
+	const struct client_spec *spec = record->spec < client->spec_count ? &client->specs[record->spec] : NULL;
+
+	if (!spec)
+		return (struct objection){DLS_EINVAL, "the job's specification was never sent"};
+	if (!spec->spec)
+		return (struct objection){spec->code, spec->refusal ? spec->refusal : "out of memory"};
+	if (!record->count)
+		return (struct objection){DLS_EINVAL, "the job has no items"};
+	if (record->count > DLSI_JOB_ITEMS)
+		return (struct objection){DLS_ELIMIT, "the job has more items than a job may have"};
+	if (manifest.bytes > DLSI_INLINE_BYTES || (!manifest.handle && !record->manifest.length))
+		return (struct objection){
+			DLS_ELIMIT, "the job's manifest is missing or too large to travel inside a message"};
+	if (record->flags & DLSI_SUBMIT_DURABLE && !master->config.durable)
+		return (struct objection){DLS_EUNSUPPORTED, "this master cannot keep durable jobs; submit the job "
+							    "attached, with a client that waits for it"};
+	return (struct objection){0};
+}
+
+static void refuse(struct dlsi_master *master, struct client *client, const struct dlsi_id *job, int code,
+	uint32_t retry_after_ms, const char *sentence)
+{
+	dlsi_master_refuse(master, client->peer->outbox.peer, job, code, retry_after_ms, sentence);
+}
+
+static bool has_room(const struct dlsi_master *master, struct dlsi_payload manifest)
+{
+	return master->job_by_id.count < DLSI_JOBS &&
+	       master->manifest_bytes + manifest.bytes <= DLSI_HELD_MANIFEST_BYTES;
+}
+
+static struct job *new_job(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record,
+	struct dlsi_payload manifest)
+{
+	struct spec *spec = client->specs[record->spec].spec;
+	struct job *job =
+		has_room(master, manifest) ? dlsi_job_create(master, &record->job, spec, record->count) : NULL;
+
+	if (!job)
+		return NULL;
+	spec->uses++;
+	job->client = client;
+	job->durable = record->flags & DLSI_SUBMIT_DURABLE;
+	job->token = record->token;
+	job->policy.priority = record->priority;
+	dlsi_job_keep_manifest(master, job, manifest);
+	job->manifest_blob = record->manifest;
+	job->manifest_head = record->manifest_head;
+	job->presented = client->peer->outbox.peer;
+	dlsi_list_append(&client->jobs, &job->client_node);
+	return job;
+}
+
+/* What a client keeps of an attached job. A durable job's results are kept by the log: of them it has none, and its
+ * window is all there is. */
+static bool take_client_side(struct dlsi_master *master, struct job *job, const struct dlsi_submit *record)
+{
+	if (job->durable)
+		return record->received.count == 0;
+	job->window_end = record->window_end;
+	job->window_bytes = record->window_bytes;
+	return take_received(master, job, &record->received);
+}
+
+static void submit_new(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record,
+	struct dlsi_payload manifest)
+{
+	struct dlsi_change change = {.kind = DLSI_CHANGE_SUBMIT, .job = record->job};
+	struct job *job = new_job(master, client, record, manifest);
+
+	if (!job) {
+		dlsi_master_release(master, manifest);
+		refuse(master, client, &record->job, DLS_EBUSY, 1000, "the master has no room for another job");
+		return;
+	}
+	if (!take_client_side(master, job, record)) {
+		refuse(master, client, &record->job, DLS_EPROTOCOL, 0,
+			"the items said to be received are not items of the job");
+		dlsi_job_destroy(master, job);
+		return;
+	}
+	if (job->durable)
+		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, DLSI_JOB_PROPOSED, &master->refused_transitions);
+	change.submit.token = job->token;
+	change.submit.count = job->count;
+	change.submit.priority = job->policy.priority;
+	change.submit.manifest = job->manifest_blob;
+	change.submit.manifest_head = job->manifest_head;
+	change.submit.spec = (struct dlsi_bytes){job->spec->json, job->spec->length};
+	dlsi_job_change(master, job, &change, 0, job->manifest);
+}
+
+static void accept_again(struct dlsi_master *master, struct client *client, const struct job *job)
+{
+	struct dlsi_record record = {.kind = DLSI_ACCEPTED};
+
+	record.accepted.job = job->policy.id;
+	dlsi_master_post(master, client->peer, &record, (struct dlsi_payload){0});
+}
+
+static void submit_durable_again(struct dlsi_master *master, struct client *client, struct job *job)
+{
+	dlsi_list_remove(&job->client_node);
+	dlsi_list_append(&client->jobs, &job->client_node);
+	job->client = client;
+	if (job->state == DLSI_JOB_PROPOSED) /* it is accepted when the log has it */
+		return;
+	accept_again(master, client, job);
+	if (job->state != DLSI_JOB_ACTIVE)
+		dlsi_client_send_end(master, client, &job->policy.id, job->state);
+}
+
+/* Its client comes back, or says it twice: over the same connection nothing has been lost. */
+static void submit_attached_again(
+	struct dlsi_master *master, struct client *client, struct job *job, const struct dlsi_submit *record)
+{
+	bool again = dlsi_peer_equal(job->presented, client->peer->outbox.peer);
+
+	accept_again(master, client, job);
+	job->presented = client->peer->outbox.peer;
+	job->told = (struct dlsi_progress){0};
+	if (again)
+		return;
+	take_client_side(master, job, record);
+	present_again(master, job);
+	if (job->done_items == job->count)
+		dlsi_job_end(master, job, DLSI_JOB_DONE, 0, "");
+	else
+		dlsi_job_refresh(master, job);
+}
+
+/* Under the key of a durable job that is kept here another cannot begin; of an attached job only the client that has
+ * its results can go on, and for all others it begins anew. */
+static void submit_known(struct dlsi_master *master, struct client *client, struct job *job,
+	const struct dlsi_submit *record, struct dlsi_payload manifest)
+{
+	bool durable = record->flags & DLSI_SUBMIT_DURABLE,
+	     same = job->count == record->count && job->durable == durable;
+
+	if (!job->durable && !(same && job->client == client)) {
+		dlsi_job_end(master, job, DLSI_JOB_CANCELLED, DLS_ECANCELLED,
+			"the job was submitted again under the same key");
+		submit_new(master, client, record, manifest);
+		return;
+	}
+	dlsi_master_release(master, manifest);
+	if (!job->durable)
+		submit_attached_again(master, client, job, record);
+	else if (same)
+		submit_durable_again(master, client, job);
+	else
+		refuse(master, client, &record->job, DLS_EEXISTS, 0, "the master keeps another job under this key");
+}
+
+void dlsi_client_submit(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record,
+	struct dlsi_payload manifest)
+{
+	struct job *job = dlsi_job_find(master, &record->job);
+	struct objection objection = object(master, client, record, manifest);
+
+	if (objection.sentence) {
+		dlsi_master_release(master, manifest);
+		refuse(master, client, &record->job, objection.code, 0, objection.sentence);
+		if (job && job->client == client && !job->durable) /* for the client it is over */
+			dlsi_job_end(master, job, DLSI_JOB_FAILED, objection.code, objection.sentence);
+	} else if (job) {
+		submit_known(master, client, job, record, manifest);
+	} else {
+		submit_new(master, client, record, manifest);
+	}
+}

@@ -1,0 +1,537 @@
+/* What clients submit to a master, confirm, present again and cancel: each test is one promise. How workers fare
+ * with it is in test_master.c. */
+#include "base/limits.h"
+#include "proto/bytes.h"
+#include "test/unit/machine.h"
+#include "test/unit/unit.h"
+#include <string.h>
+
+enum { CLIENT, WORKER, OTHER }; /* slots of peers */
+
+static const char single[] = "{\"handler\":\"work\",\"task_items\":1}";
+
+static struct dlsi_master_counts counts(const struct unit_machine *master)
+{
+	return dlsi_master_counts(master->core);
+}
+
+/* A master with a worker, and a client whose specification 0 asks for single items. */
+static void begin_with(struct unit_machine *master, bool durable, uint16_t credits)
+{
+	unit_master_init(master, unit_alloc(), durable);
+	unit_register_client(master, CLIENT, 1);
+	unit_machine_say(master, CLIENT, unit_spec(0, single));
+	unit_register_worker(master, WORKER, 10, "one", credits, "work");
+}
+
+static void begin(struct unit_machine *master, bool durable)
+{
+	begin_with(master, durable, 64);
+}
+
+static struct dlsi_numbers numbers(uint8_t *data, const uint64_t *values, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		dlsi_put_u64(data + 8 * i, values[i]);
+	return (struct dlsi_numbers){data, count};
+}
+
+static int refusal(const struct unit_machine *master, uint32_t slot)
+{
+	struct dlsi_record record;
+
+	return unit_machine_says(master, slot, DLSI_REFUSED, 0, &record) ? record.refused.code : 0;
+}
+
+/* The state that the client is told, 0 if none. */
+static uint8_t end_state(const struct unit_machine *master, uint32_t slot)
+{
+	struct dlsi_record record;
+
+	return unit_machine_says(master, slot, DLSI_END, 0, &record) ? record.end.state : 0;
+}
+
+/* The client's connection is gone, and it is back on a new one with its specification. */
+static void reconnect(struct unit_machine *master)
+{
+	struct dlsi_event lost = {.kind = DLSI_EVENT_LOST, .peer = {CLIENT, master->generations[CLIENT]}};
+
+	unit_machine_step(master, lost);
+	master->generations[CLIENT]++;
+	unit_register_client(master, CLIENT, 1);
+	unit_machine_say(master, CLIENT, unit_spec(0, single));
+}
+
+static void test_one_item_from_submission_to_end(void **state)
+{
+	struct unit_machine master;
+	struct dlsi_assign task;
+	struct dlsi_record record;
+
+	(void)state;
+	begin(&master, false);
+	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_ACCEPTED), 1);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_JOB), 1);
+	task = unit_assigned(&master, WORKER, 0);
+	unit_machine_say(&master, WORKER, unit_result(&task, 100, false));
+	assert_true(unit_machine_says(&master, CLIENT, DLSI_RESULT, 0, &record));
+	assert_memory_equal(record.result.worker.data, "one", 3);
+	assert_int_equal(counts(&master).held_bytes, 100);
+	unit_ack(&master, CLIENT, 1, &task.attempt, 1, NULL, 0);
+	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_FORGET), 1);
+	assert_int_equal(counts(&master).jobs + counts(&master).tasks + counts(&master).acquaintances, 0);
+	assert_int_equal(counts(&master).held_bytes + counts(&master).manifest_bytes, 0);
+	assert_int_equal(counts(&master).done_items, 1);
+	assert_int_equal(counts(&master).refused_transitions, 0);
+	unit_machine_fini(&master);
+}
+
+static void test_items_beyond_the_window_wait(void **state)
+{
+	struct dlsi_record submit = unit_submit(1, 0, 100), ack = {.kind = DLSI_ACK};
+	struct unit_machine master;
+
+	(void)state;
+	begin(&master, false);
+	submit.submit.window_end = 5;
+	unit_machine_say(&master, CLIENT, submit);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 5);
+	ack.ack.job = unit_id(1);
+	ack.ack.window_bytes = UINT64_MAX;
+	ack.ack.window_end = 7;
+	unit_machine_say(&master, CLIENT, ack);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 2);
+	ack.ack.window_end = 0; /* an older one, come late: what was allowed stays so */
+	unit_machine_say(&master, CLIENT, ack);
+	ack.ack.window_end = 8;
+	unit_machine_say(&master, CLIENT, ack);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 1);
+	unit_machine_fini(&master);
+}
+
+/* The client has this attempt's result (0: none) and room for so many bytes more. */
+static void ack_with_room(struct unit_machine *master, uint64_t attempt, uint64_t window_bytes)
+{
+	struct dlsi_record record = {.kind = DLSI_ACK};
+	uint8_t data[8];
+
+	record.ack.job = unit_id(1);
+	record.ack.window_end = UINT64_MAX;
+	record.ack.window_bytes = window_bytes;
+	record.ack.taken = numbers(data, &attempt, attempt != 0);
+	unit_machine_say(master, CLIENT, record);
+}
+
+/* Once the size of a result is known, no more are out than the client has room for; with no room at all, none. */
+static void test_bytes_beyond_the_window_wait(void **state)
+{
+	struct dlsi_record submit = unit_submit(1, 0, 1000);
+	struct unit_machine master;
+	struct dlsi_assign first[8];
+
+	(void)state;
+	begin(&master, false);
+	submit.submit.window_bytes = 1000;
+	unit_machine_say(&master, CLIENT, submit);
+	for (unsigned i = 0; i < 8; i++) /* what a device gets before anything is measured */
+		first[i] = unit_assigned(&master, WORKER, i);
+	for (unsigned i = 0; i < 8; i++) {
+		unit_machine_say(&master, WORKER, unit_result(&first[i], 100, false));
+		assert_in_range(counts(&master).tasks, 8, 10);
+	}
+	assert_int_equal(counts(&master).tasks, 10);
+	for (unsigned i = 0; i < 8; i++)
+		ack_with_room(&master, first[i].attempt, 0);
+	assert_int_equal(counts(&master).tasks, 2);
+	ack_with_room(&master, 0, 500);
+	assert_int_equal(counts(&master).tasks, 5);
+	unit_machine_fini(&master);
+}
+
+/* A client that takes results and does not confirm them stops its own jobs and nobody else's. */
+static void test_client_that_confirms_nothing(void **state)
+{
+	const uint64_t limit = DLSI_CLIENT_HELD_BYTES / DLSI_INLINE_BYTES;
+	struct unit_machine master;
+	struct dlsi_record record;
+	struct dlsi_assign task;
+	uint64_t first, results = 0;
+
+	(void)state;
+	begin_with(&master, false, 1);
+	master.frame_bytes = DLSI_INLINE_BYTES;
+	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1000000));
+	first = unit_assigned(&master, WORKER, 0).attempt;
+	while (results <= limit && unit_machine_says(&master, WORKER, DLSI_ASSIGN, 0, &record)) {
+		task = record.assign;
+		unit_machine_say(&master, WORKER, unit_result(&task, DLSI_INLINE_BYTES, false));
+		results++;
+	}
+	assert_int_equal(results, limit + 1);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 0);
+	unit_register_client(&master, OTHER, 2);
+	unit_machine_say(&master, OTHER, unit_spec(0, single));
+	unit_machine_say(&master, OTHER, unit_submit(2, 0, 1));
+	task = unit_assigned(&master, WORKER, 0);
+	unit_machine_say(&master, WORKER, unit_result(&task, DLSI_INLINE_BYTES, false));
+	for (uint64_t attempt = first; attempt <= first + limit / 2; attempt++) {
+		assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 0);
+		unit_ack(&master, CLIENT, 1, &attempt, 1, NULL, 0);
+	}
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 1);
+	unit_machine_fini(&master);
+}
+
+/* The device of one credit makes a result; returns its attempt and the next task. */
+static uint64_t make_result(struct unit_machine *master, struct dlsi_assign *task, bool offered)
+{
+	uint64_t attempt = task->attempt;
+
+	unit_machine_say(master, WORKER, unit_result(task, offered ? 100000 : 100, offered));
+	*task = unit_assigned(master, WORKER, 0);
+	return attempt;
+}
+
+/* Offers that are lost one after another say that the client cannot reach the workers, whatever comes inside messages
+ * meanwhile. */
+static void test_offers_that_cannot_be_fetched(void **state)
+{
+	struct unit_machine master;
+	struct dlsi_assign task;
+	unsigned lost = 0;
+
+	(void)state;
+	begin_with(&master, false, 1);
+	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1000));
+	task = unit_assigned(&master, WORKER, 0);
+	while (lost < 100 && end_state(&master, CLIENT) == 0) {
+		uint64_t inside = make_result(&master, &task, false), offered = make_result(&master, &task, true);
+
+		unit_ack(&master, CLIENT, 1, &inside, 1, &offered, 1);
+		lost++;
+	}
+	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_FAILED);
+	assert_in_range(lost, 8, 16);
+	unit_machine_fini(&master);
+}
+
+/* One that is fetched says that they can be reached. */
+static void test_offers_that_can_sometimes_be_fetched(void **state)
+{
+	struct unit_machine master;
+	struct dlsi_assign task;
+
+	(void)state;
+	begin_with(&master, false, 1);
+	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1000));
+	task = unit_assigned(&master, WORKER, 0);
+	for (int i = 0; i < 100; i++) {
+		uint64_t attempt = make_result(&master, &task, true);
+
+		unit_ack(&master, CLIENT, 1, &attempt, i % 6 == 5, &attempt, i % 6 != 5);
+		assert_int_equal(end_state(&master, CLIENT), 0);
+	}
+	unit_machine_fini(&master);
+}
+
+/* All that a worker offers is lost with it: once, or, when its death is known, not at all. */
+static void test_offers_that_die_with_their_worker(void **state)
+{
+	(void)state;
+	for (int known = 0; known < 2; known++) {
+		struct dlsi_event gone = {.kind = DLSI_EVENT_LOST, .peer = {WORKER, 1}, .lost.proven = true};
+		struct unit_machine master;
+		uint64_t attempts[50];
+		struct dlsi_assign task;
+
+		begin_with(&master, false, 1);
+		unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1000));
+		task = unit_assigned(&master, WORKER, 0);
+		for (int i = 0; i < 50; i++)
+			attempts[i] = make_result(&master, &task, true);
+		if (known)
+			unit_machine_step(&master, gone);
+		unit_ack(&master, CLIENT, 1, NULL, 0, attempts, 50);
+		assert_int_equal(end_state(&master, CLIENT), 0);
+		if (!known)
+			unit_machine_step(&master, gone);
+		unit_register_worker(&master, OTHER, 20, "two", 1, "work");
+		assert_int_equal(unit_assigned(&master, OTHER, 0).first, 0);
+		assert_int_equal(unit_machine_held(&master), 1);
+		unit_machine_fini(&master);
+	}
+}
+
+/* Over a new connection the client is sent what it has not confirmed; over the same one nothing was lost. */
+static void test_job_that_is_presented_again(void **state)
+{
+	struct dlsi_record submit = unit_submit(1, 0, 10);
+	struct unit_machine master;
+	struct dlsi_assign task;
+
+	(void)state;
+	begin(&master, false);
+	submit.submit.window_end = 2;
+	unit_machine_say(&master, CLIENT, submit);
+	task = unit_assigned(&master, WORKER, 0);
+	unit_machine_say(&master, WORKER, unit_result(&task, 100, false));
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_RESULT), 1);
+	unit_machine_say(&master, CLIENT, submit);
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_ACCEPTED), 1);
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_RESULT), 0);
+	reconnect(&master);
+	submit.submit.window_end = 4;
+	unit_machine_say(&master, CLIENT, submit);
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_RESULT), 1);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 2);
+	assert_int_equal(unit_machine_held(&master), 2); /* manifest and result */
+	unit_machine_fini(&master);
+}
+
+/* What the client says it has is not done again, and what waits for it of that is let go. */
+static void test_items_that_the_client_has(void **state)
+{
+	static const uint64_t all[] = {0, 2, 2, 3}, some[] = {0, 1, 2, 3};
+	struct dlsi_record submit = unit_submit(1, 0, 3);
+	struct unit_machine master;
+	struct dlsi_assign task;
+	uint8_t data[64];
+
+	(void)state;
+	begin(&master, false);
+	submit.submit.received = numbers(data, some, 4);
+	unit_machine_say(&master, CLIENT, submit);
+	task = unit_assigned(&master, WORKER, 0);
+	assert_int_equal(task.first, 1);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 1);
+	unit_machine_say(&master, WORKER, unit_result(&task, 100, false));
+	reconnect(&master);
+	submit.submit.received = numbers(data, all, 4);
+	unit_machine_say(&master, CLIENT, submit);
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_RESULT), 0);
+	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
+	assert_int_equal(counts(&master).tasks + counts(&master).jobs, 0);
+	assert_int_equal(counts(&master).refused_transitions, 0);
+	unit_machine_fini(&master);
+}
+
+static void test_ranges_that_are_none(void **state)
+{
+	static const uint64_t bad[][4] = {
+		{2, 3, 0, 1}, {0, 2, 1, 3}, {1, 1, 1, 2}, {2, 1, 3, 4}, {0, 1, 9, 11}, {0, UINT64_MAX, UINT64_MAX, 1}};
+	struct unit_machine master;
+	uint8_t data[64];
+
+	(void)state;
+	begin(&master, false);
+	for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
+		struct dlsi_record submit = unit_submit(1, 0, 10);
+
+		submit.submit.received = i < 6 ? numbers(data, bad[i], 4) : numbers(data, bad[1], 3);
+		unit_machine_say(&master, CLIENT, submit);
+		assert_int_equal(refusal(&master, CLIENT), DLS_EPROTOCOL);
+		assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 0);
+		assert_int_equal(counts(&master).jobs, 0);
+	}
+	unit_machine_fini(&master);
+}
+
+static void test_objections(void **state)
+{
+	struct dlsi_record submits[6];
+	static const int codes[6] = {DLS_EINVAL, DLS_EINVAL, DLS_EINVAL, DLS_ELIMIT, DLS_ELIMIT, DLS_EUNSUPPORTED};
+	struct unit_machine master;
+
+	(void)state;
+	begin(&master, false);
+	for (unsigned i = 0; i < 6; i++)
+		submits[i] = unit_submit(1, 0, 10);
+	unit_machine_say(&master, CLIENT, unit_spec(1, "{\"handler\":\"\"}"));
+	submits[0].submit.spec = 1;
+	submits[1].submit.spec = 2;
+	submits[2].submit.count = 0;
+	submits[3].submit.count = UINT64_MAX;
+	submits[4].submit.frames = 0;
+	submits[5].submit.flags = DLSI_SUBMIT_DURABLE;
+	for (unsigned i = 0; i < 6; i++) {
+		unit_machine_say(&master, CLIENT, submits[i]);
+		assert_int_equal(refusal(&master, CLIENT), codes[i]);
+	}
+	assert_int_equal(counts(&master).jobs + unit_machine_held(&master), 0);
+	unit_machine_fini(&master);
+}
+
+/* Each refused job is told what is wrong with its own specification. */
+static void test_specifications_are_refused_each_for_its_own_reason(void **state)
+{
+	struct unit_machine master;
+	struct dlsi_record record;
+
+	(void)state;
+	begin(&master, false);
+	unit_machine_say(&master, CLIENT, unit_spec(1, "{\"colour\":1}"));
+	unit_machine_say(&master, CLIENT, unit_spec(2, "{"));
+	unit_machine_say(&master, CLIENT, unit_submit(1, 1, 1));
+	assert_true(unit_machine_says(&master, CLIENT, DLSI_REFUSED, 0, &record));
+	assert_non_null(memmem(record.refused.sentence.data, record.refused.sentence.length, "colour", 6));
+	unit_machine_say(&master, CLIENT, unit_spec(9, single)); /* numbers are given in order */
+	assert_int_equal(refusal(&master, CLIENT), DLS_EPROTOCOL);
+	unit_machine_fini(&master);
+}
+
+/* A client that is refused when it comes back drops the job, and so does the master. */
+static void test_refused_on_return(void **state)
+{
+	struct unit_machine master;
+
+	(void)state;
+	begin(&master, false);
+	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
+	reconnect(&master);
+	unit_machine_say(&master, CLIENT, unit_submit(1, 7, 1));
+	assert_int_equal(refusal(&master, CLIENT), DLS_EINVAL);
+	assert_int_equal(counts(&master).jobs, 0);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_FORGET), 1);
+	unit_machine_fini(&master);
+}
+
+/* The client forgets a cancelled job when it is told END: always, and once. */
+static void test_cancel_is_answered(void **state)
+{
+	struct dlsi_record cancel = {.kind = DLSI_CANCEL};
+	struct unit_machine master;
+
+	(void)state;
+	begin(&master, false);
+	cancel.cancel.job = unit_id(1);
+	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
+	for (int time = 0; time < 2; time++) {
+		unit_machine_say(&master, CLIENT, cancel);
+		assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_CANCELLED);
+		assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_END), 1);
+	}
+	assert_int_equal(counts(&master).jobs, 0);
+	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
+	unit_register_client(&master, OTHER, 2);
+	unit_machine_say(&master, OTHER, cancel); /* not its job */
+	assert_int_equal(unit_machine_count(&master, OTHER, DLSI_END), 1);
+	assert_int_equal(counts(&master).jobs, 1);
+	unit_machine_fini(&master);
+}
+
+static void persist(struct unit_machine *master, uint64_t index)
+{
+	struct dlsi_event event = {.kind = DLSI_EVENT_PERSISTED};
+
+	event.persisted.index = index;
+	unit_machine_step(master, event);
+}
+
+static void test_durable_job(void **state)
+{
+	struct dlsi_record submit = unit_submit(1, 0, 1), cancel = {.kind = DLSI_CANCEL};
+	struct unit_machine master;
+	struct dlsi_assign task;
+
+	(void)state;
+	begin(&master, true);
+	submit.submit.flags = DLSI_SUBMIT_DURABLE;
+	cancel.cancel.job = unit_id(1);
+	unit_machine_say(&master, CLIENT, submit);
+	assert_int_equal(unit_machine_does(&master, DLSI_EFFECT_APPEND, 0)->append.index, 1);
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_ACCEPTED), 0);
+	persist(&master, 0);
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_ACCEPTED), 0);
+	persist(&master, 1);
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_ACCEPTED), 1);
+	task = unit_assigned(&master, WORKER, 0);
+	unit_machine_say(&master, WORKER, unit_result(&task, 100, false));
+	assert_int_not_equal(unit_machine_does(&master, DLSI_EFFECT_APPEND, 0)->payload.handle, 0);
+	persist(&master, 2);
+	assert_int_equal(end_state(&master, CLIENT), 0);
+	persist(&master, 3);
+	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
+	unit_machine_say(&master, CLIENT, cancel); /* too late */
+	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
+	unit_machine_say(&master, CLIENT, submit);
+	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
+	submit.submit.count = 2;
+	unit_machine_say(&master, CLIENT, submit);
+	assert_int_equal(refusal(&master, CLIENT), DLS_EEXISTS);
+	submit = unit_submit(1, 0, 1);
+	unit_machine_say(&master, CLIENT, submit);
+	assert_int_equal(refusal(&master, CLIENT), DLS_EEXISTS);
+	assert_int_equal(counts(&master).refused_transitions, 0);
+	assert_int_equal(counts(&master).jobs, 1);
+	unit_machine_fini(&master);
+}
+
+/* An attached job lives as long as its client may come back; a client without one has nothing to come back to. */
+static void test_lost_clients(void **state)
+{
+	struct dlsi_event lost = {.kind = DLSI_EVENT_LOST, .peer = {CLIENT, 1}};
+	struct unit_machine master;
+
+	(void)state;
+	begin(&master, false);
+	unit_machine_step(&master, lost);
+	assert_int_equal(counts(&master).clients, 0);
+	master.generations[CLIENT] = 2;
+	unit_register_client(&master, CLIENT, 1);
+	unit_machine_say(&master, CLIENT, unit_spec(0, single));
+	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
+	lost.peer.generation = 2;
+	unit_machine_step(&master, lost);
+	unit_machine_wait(&master, 400 * UNIT_MS);
+	assert_int_equal(counts(&master).jobs, 1);
+	unit_register_worker(&master, OTHER, 20, "two", 1, "work"); /* somebody is heard meanwhile */
+	unit_machine_wait(&master, 400 * UNIT_MS);
+	master.generations[CLIENT] = 3;
+	unit_register_client(&master, CLIENT, 1);
+	unit_machine_wait(&master, 400 * UNIT_MS);
+	assert_int_equal(counts(&master).jobs, 1);
+	lost.peer.generation = 3;
+	unit_machine_step(&master, lost);
+	unit_machine_wait(&master, 2 * (int64_t)UNIT_S);
+	assert_int_equal(counts(&master).jobs + counts(&master).clients, 0);
+	unit_machine_fini(&master);
+}
+
+static void test_progress(void **state)
+{
+	struct dlsi_record submit = unit_submit(1, 0, 100), record;
+	struct unit_machine master;
+	struct dlsi_assign task;
+
+	(void)state;
+	begin(&master, false);
+	submit.submit.window_end = 5;
+	unit_machine_say(&master, CLIENT, submit);
+	task = unit_assigned(&master, WORKER, 0);
+	unit_machine_wait(&master, 100 * UNIT_MS);
+	assert_true(unit_machine_says(&master, CLIENT, DLSI_PROGRESS, 0, &record));
+	assert_int_equal(record.progress.done, 0);
+	assert_int_equal(record.progress.running, 5);
+	assert_int_equal(record.progress.workers, 1);
+	unit_machine_wait(&master, 100 * UNIT_MS); /* nothing is new */
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_PROGRESS), 0);
+	unit_machine_say(&master, WORKER, unit_result(&task, 100, false));
+	unit_ack(&master, CLIENT, 1, &task.attempt, 1, NULL, 0);
+	unit_machine_wait(&master, 100 * UNIT_MS);
+	assert_true(unit_machine_says(&master, CLIENT, DLSI_PROGRESS, 0, &record));
+	assert_int_equal(record.progress.done, 1);
+	reconnect(&master);
+	unit_machine_say(&master, CLIENT, submit); /* is told again on a new connection */
+	unit_machine_wait(&master, 100 * UNIT_MS);
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_PROGRESS), 1);
+	unit_machine_fini(&master);
+}
+
+UNIT_MAIN(test_one_item_from_submission_to_end, test_items_beyond_the_window_wait, test_bytes_beyond_the_window_wait,
+	test_client_that_confirms_nothing, test_offers_that_cannot_be_fetched,
+	test_offers_that_can_sometimes_be_fetched, test_offers_that_die_with_their_worker,
+	test_job_that_is_presented_again, test_items_that_the_client_has, test_ranges_that_are_none, test_objections,
+	test_specifications_are_refused_each_for_its_own_reason, test_refused_on_return, test_cancel_is_answered,
+	test_durable_job, test_lost_clients, test_progress)

@@ -1,0 +1,101 @@
+/* What a master answers to commands: the facts, and answers that are bounded in number and size. */
+#include "base/json.h"
+#include "test/unit/machine.h"
+#include "test/unit/unit.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { CLIENT, WORKER }; /* slots of peers */
+
+static void begin(struct unit_machine *master)
+{
+	unit_master_init(master, unit_alloc(), false);
+	unit_register_client(master, CLIENT, 1);
+	unit_machine_say(master, CLIENT, unit_spec(0, "{\"handler\":\"work\"}"));
+	unit_register_worker(master, WORKER, 10, "one", 8, "work");
+}
+
+static struct dlsi_record command(const char *json)
+{
+	struct dlsi_record record = {.kind = DLSI_COMMAND};
+
+	record.command.number = 7;
+	record.command.json = (struct dlsi_bytes){(const uint8_t *)json, (uint32_t)strlen(json)};
+	return record;
+}
+
+static void test_commands(void **state)
+{
+	struct unit_machine master;
+	struct dlsi_record record;
+	cJSON *json;
+
+	(void)state;
+	begin(&master);
+	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
+	unit_machine_say(&master, CLIENT, command("{\"command\":\"status\"}"));
+	assert_true(unit_machine_says(&master, CLIENT, DLSI_REPLY, 0, &record));
+	assert_int_equal(record.reply.number, 7);
+	assert_int_equal(record.reply.code, 0);
+	assert_int_equal(
+		dlsi_json_parse("it", record.reply.json.data, record.reply.json.length, 100000, &json, NULL), 0);
+	assert_int_equal(cJSON_GetObjectItem(json, "jobs")->valueint, 1);
+	assert_int_equal(cJSON_GetObjectItem(json, "worker_count")->valueint, 1);
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "workers")), 1);
+	cJSON_Delete(json);
+	unit_machine_say(&master, CLIENT, command("{\"command\":\"jobs\"}"));
+	assert_true(unit_machine_says(&master, CLIENT, DLSI_REPLY, 0, &record));
+	assert_non_null(memmem(record.reply.json.data, record.reply.json.length, "\"active\"", 8));
+	unit_machine_say(&master, CLIENT, command("{\"command\":\"sing\"}"));
+	assert_true(unit_machine_says(&master, CLIENT, DLSI_REPLY, 0, &record));
+	assert_int_equal(record.reply.code, DLS_EINVAL);
+	unit_machine_say(&master, CLIENT, command("{}"));
+	assert_true(unit_machine_says(&master, CLIENT, DLSI_REPLY, 0, &record));
+	assert_int_equal(record.reply.code, DLS_EINVAL);
+	unit_machine_fini(&master);
+}
+
+/* Answers are bounded in number and in size. */
+static void test_many_commands_about_many_workers(void **state)
+{
+	enum { WORKERS = 400, DEVICES = 64, COMMANDS = 100 };
+	static struct dlsi_record records[1 + DEVICES], commands[COMMANDS];
+	struct unit_machine master;
+	struct dlsi_record record;
+	char name[200];
+	unsigned good = 0;
+
+	(void)state;
+	begin(&master);
+	for (unsigned i = 0; i < WORKERS; i++) {
+		memset(name, 'n', sizeof name);
+		snprintf(name, sizeof name, "%0199u", i);
+		records[0] = (struct dlsi_record){.kind = DLSI_REGISTER};
+		records[0].reg = (struct dlsi_register){.role = DLSI_ROLE_WORKER,
+			.version_low = 1,
+			.version_high = 1,
+			.incarnation = 100 + i,
+			.name = dlsi_text_of(name)};
+		for (unsigned device = 0; device < DEVICES; device++) {
+			records[1 + device] = (struct dlsi_record){.kind = DLSI_DEVICE};
+			records[1 + device].device.name = dlsi_text_of(name);
+		}
+		unit_machine_tell(&master, 2 + i, records, 1 + DEVICES);
+	}
+	for (unsigned i = 0; i < COMMANDS; i++)
+		commands[i] = command("{\"command\":\"status\"}");
+	unit_machine_tell(&master, CLIENT, commands, COMMANDS);
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_REPLY), COMMANDS);
+	for (unsigned i = 0; i < COMMANDS; i++) {
+		assert_true(unit_machine_says(&master, CLIENT, DLSI_REPLY, i, &record));
+		good += record.reply.code == 0;
+		assert_true(record.reply.code == 0 || record.reply.code == DLS_EBUSY);
+	}
+	assert_in_range(good, 1, 20);
+	unit_machine_say(&master, CLIENT, commands[0]);
+	assert_true(unit_machine_says(&master, CLIENT, DLSI_REPLY, 0, &record));
+	assert_int_equal(record.reply.code, 0);
+	unit_machine_fini(&master);
+}
+
+UNIT_MAIN(test_commands, test_many_commands_about_many_workers)
