@@ -217,58 +217,59 @@ void dlsi_transport_poll_items(const struct dlsi_transport *transport, zmq_polli
 
 /* ---- receiving */
 
-static bool is_more(struct dlsi_transport *transport)
-{
-	int more = 0;
-	size_t size = sizeof more;
-
-	return zmq_getsockopt(transport->socket, ZMQ_RCVMORE, &more, &size) == 0 && more;
-}
-
-/* Reads away the rest of a message. */
-static void drop_rest(struct dlsi_transport *transport)
+/* Reads away the rest of a message, if there is `more` of it. */
+static void drop_rest(struct dlsi_transport *transport, bool more)
 {
 	zmq_msg_t part;
 
-	while (is_more(transport)) {
+	while (more) {
 		zmq_msg_init(&part);
-		if (zmq_msg_recv(&part, transport->socket, ZMQ_DONTWAIT) < 0)
-			break;
+		more = zmq_msg_recv(&part, transport->socket, ZMQ_DONTWAIT) >= 0 && zmq_msg_more(&part);
 		zmq_msg_close(&part);
 	}
 	transport->dropped++;
 }
 
-/* Turns the payload frames of the message being read into *arrival; false, and all dropped, if there are too many
- * (*rc_out 0) or memory is exhausted. */
-static bool receive_frames(struct dlsi_transport *transport, struct dlsi_arrival *arrival, int *rc_out)
+/* Reads one payload frame; NULL when memory is exhausted. */
+static struct dlsi_frame *receive_frame(struct dlsi_transport *transport, bool *more_out)
 {
+	struct dlsi_frame *frame = NULL;
+	zmq_msg_t part;
+
+	zmq_msg_init(&part);
+	*more_out = false;
+	if (zmq_msg_recv(&part, transport->socket, ZMQ_DONTWAIT) >= 0) {
+		*more_out = zmq_msg_more(&part);
+		frame = dlsi_frame_receive(transport->alloc, &part);
+	}
+	zmq_msg_close(&part);
+	return frame;
+}
+
+/* Reads the payload frames of the message whose block was read. 1; 0: they were too many, and all are dropped; or
+ * DLS_ENOMEM, likewise. */
+static int receive_frames(struct dlsi_transport *transport, struct dlsi_arrival *arrival)
+{
+	bool more = zmq_msg_more(&transport->block);
 	size_t count = 0;
+	int rc = 1;
 
-	*rc_out = 0;
-	while (is_more(transport) && count < DLSI_MESSAGE_FRAMES) {
-		zmq_msg_t part;
-
-		zmq_msg_init(&part);
-		if (zmq_msg_recv(&part, transport->socket, ZMQ_DONTWAIT) >= 0)
-			transport->frames[count] = dlsi_frame_receive(transport->alloc, &part);
+	while (rc == 1 && more) {
+		if (count == DLSI_MESSAGE_FRAMES)
+			rc = 0;
+		else if (!(transport->frames[count] = receive_frame(transport, &more)))
+			rc = DLS_ENOMEM;
 		else
-			transport->frames[count] = NULL;
-		zmq_msg_close(&part);
-		if (!transport->frames[count]) {
-			*rc_out = DLS_ENOMEM;
-			break;
-		}
-		count++;
+			count++;
+	}
+	if (rc != 1) {
+		while (count)
+			dlsi_frame_unref(transport->frames[--count]);
+		drop_rest(transport, more);
 	}
 	arrival->frames = transport->frames;
 	arrival->frame_count = count;
-	if (*rc_out == 0 && !is_more(transport))
-		return true;
-	while (count)
-		dlsi_frame_unref(transport->frames[--count]);
-	drop_rest(transport);
-	return false;
+	return rc;
 }
 
 /* Reads the routing id that a ROUTER puts before a message. 1, 0 if there is no message, or DLS_ESTATE. */
@@ -321,14 +322,15 @@ static int receive(struct dlsi_transport *transport, struct dlsi_arrival *arriva
 	if (rc != 1)
 		return rc;
 	if (!ours || !is_known(transport, routing_id, &arrival->peer)) {
-		drop_rest(transport);
+		drop_rest(transport, zmq_msg_more(&transport->block));
 		return 1;
 	}
-	if (!zmq_msg_size(&transport->block) && !is_more(transport)) /* a probe */
+	if (!zmq_msg_size(&transport->block) && !zmq_msg_more(&transport->block)) /* a probe */
 		return 1;
-	if (!receive_frames(transport, arrival, &rc))
-		return rc ? rc : 1;
-	arrival->kind = DLSI_ARRIVAL_MESSAGE;
+	rc = receive_frames(transport, arrival);
+	if (rc < 0)
+		return rc;
+	arrival->kind = rc == 1 ? DLSI_ARRIVAL_MESSAGE : 0;
 	arrival->block = zmq_msg_data(&transport->block);
 	arrival->length = zmq_msg_size(&transport->block);
 	return 1;
