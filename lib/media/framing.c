@@ -11,13 +11,13 @@ static uint32_t halve(uint32_t n)
 	return half + (n & half & 1);
 }
 
-/* `side` of the one becomes `to`; the other side to the same scale, rounded down. */
-static uint64_t scale_down(uint32_t other, uint32_t to, uint32_t side)
+/* `side` of the one becomes `to`; the other side to the same scale, rounded to the nearest, a half upwards. */
+static uint64_t scale(uint32_t other, uint32_t to, uint32_t side)
 {
-	return (uint64_t)other * to / side;
+	return (2 * (uint64_t)other * to + side) / (2 * (uint64_t)side);
 }
 
-/* The same rounded to the nearest, as Pillow reckons it, and at least 1. */
+/* The same as Pillow reckons it in ImageOps.pad, and at least 1. */
 static uint32_t scale_near(uint32_t other, uint32_t to, uint32_t side)
 {
 	double scaled = rint((double)other / side * to);
@@ -29,7 +29,7 @@ static int resize_shorter(
 	struct dlsi_framing *framing, uint32_t shorter, uint32_t width, uint32_t height, struct dls_error *err)
 {
 	bool wide = width > height;
-	uint64_t longer = wide ? scale_down(width, shorter, height) : scale_down(height, shorter, width);
+	uint64_t longer = wide ? scale(width, shorter, height) : scale(height, shorter, width);
 
 	if (longer > DLSI_IMAGE_PIXELS)
 		return dlsi_fail(err, DLS_ELIMIT,
@@ -57,8 +57,8 @@ static int crop(struct dlsi_framing *framing, const struct dlsi_input_descriptio
 		return dlsi_fail(err, DLS_EINVAL,
 			"the photo becomes %ux%u, too small to cut %ux%u out of it; let model.json resize it to that",
 			framing->width, framing->height, how->crop_width, how->crop_height);
-	framing->region = (struct dlsi_region){.left = halve(framing->width - how->crop_width),
-		.top = halve(framing->height - how->crop_height),
+	framing->region = (struct dlsi_region){.left = (framing->width - how->crop_width) / 2,
+		.top = (framing->height - how->crop_height) / 2,
 		.width = how->crop_width,
 		.height = how->crop_height};
 	return 0;

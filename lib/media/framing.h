@@ -11,8 +11,9 @@ struct dlsi_framing {
 	uint32_t full_width, full_height; /* of the picture */
 };
 
-/* For a photo of this size. The rounding is that of torchvision (shorter, crop) and Pillow's ImageOps.pad (fit).
- * Errors: DLS_EINVAL (too small for the crop), DLS_ELIMIT (so narrow that its longer side grows beyond all measure). */
+/* For a photo of this size. `shorter` rounds the longer side to the nearest, a crop leaves its odd pixel at the right
+ * and at the bottom, `fit` rounds as Pillow's ImageOps.pad does. Errors: DLS_EINVAL (too small for the crop),
+ * DLS_ELIMIT (so narrow that its longer side grows beyond all measure). */
 int dlsi_framing_init(struct dlsi_framing *framing, const struct dlsi_input_description *how, uint32_t width,
 	uint32_t height, struct dls_error *err);
 

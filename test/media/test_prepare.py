@@ -33,9 +33,9 @@ def pair(size):
 def resized(image, how):
     kind = FILTERS[how.get("filter", "bilinear")]
     resize = how.get("resize", {})
-    if "shorter" in resize:  # torchvision.transforms.Resize
+    if "shorter" in resize:
         short, long = sorted(image.size)
-        new = int(resize["shorter"] * long / short)
+        new = (2 * resize["shorter"] * long + short) // (2 * short)
         size = (resize["shorter"], new) if image.width <= image.height else (new, resize["shorter"])
         return image.resize(size, kind)
     if "exact" in resize:
@@ -51,8 +51,8 @@ def resized(image, how):
 def cropped(image, how):
     if "crop" not in how:
         return image
-    height, width = pair(how["crop"])  # torchvision.transforms.CenterCrop
-    top, left = int(round((image.height - height) / 2.0)), int(round((image.width - width) / 2.0))
+    height, width = pair(how["crop"])
+    top, left = (image.height - height) // 2, (image.width - width) // 2
     return image.crop((left, top, left + width, top + height))
 
 

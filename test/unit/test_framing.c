@@ -1,4 +1,4 @@
-/* The arithmetic of sizes, where it rounds and where it ends. That whole items agree with torchvision's and Pillow's is
+/* The arithmetic of sizes, where it rounds and where it ends. That whole items agree with Pillow's is
  * tested in test/media. */
 #include "media/framing.h"
 #include "test/unit/unit.h"
@@ -12,10 +12,12 @@ static void test_shorter_side_and_crop(void **state)
 	static const struct {
 		uint32_t width, height, new_width, new_height, left, top;
 	} cases[] = {
-		{500, 375, 341, 256, 58, 16}, /* 341.33; 58.5 to the even 58 */
+		{500, 375, 341, 256, 58, 16}, /* 341.33; 58.5 */
 		{375, 500, 256, 341, 16, 58},
-		{451, 300, 384, 256, 80, 16}, /* 384.85 is cut */
-		{300, 402, 256, 343, 16, 60}, /* 59.5 to the even 60 */
+		{451, 300, 385, 256, 80, 16}, /* 384.85; 80.5 */
+		{257, 256, 257, 256, 16, 16},
+		{513, 512, 257, 256, 16, 16}, /* 256.5 */
+		{300, 402, 256, 343, 16, 59}, /* 59.5 */
 		{256, 256, 256, 256, 16, 16},
 		{1, 1, 256, 256, 16, 16},
 	};
