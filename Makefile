@@ -25,6 +25,7 @@ EXAMPLES  := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCHES   := $(patsubst %.c,$(BUILD)/%,$(filter-out %_tool.c,$(wildcard bench/*.c)))
 FUZZERS   := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/*.c))
 TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard test/*/*_tool.c bench/*_tool.c))
+TOOLS     := $(if $(shell pkg-config --exists gearmand 2>/dev/null || echo none),$(filter-out %_gearman_tool,$(TOOLS)),$(TOOLS))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard test/unit/test_*.c))
 UNIT_O    := $(patsubst %.c,$(BUILD)/%.o,$(filter-out test/unit/test_%,$(wildcard test/unit/*.c)))
 SIM_O     := $(patsubst %.c,$(BUILD)/%.o,$(wildcard test/sim/*.c))
@@ -146,6 +147,8 @@ $(SIM): $(SIM_O) $(BUILD)/libdlsched.a
 $(BENCHES) $(TOOLS): %: %.o $(BUILD)/libdlsched.a
 	$(say) LINK $@
 	$(LINK) -o $@ $^ $(LIBS)
+
+$(BUILD)/bench/tasks_gearman_tool: LIBS += -lgearman
 
 $(VENV_STAMP): test/requirements.txt
 	@echo 'Making the Python environment of the tests in $(VENV), from PyPI; once.'
