@@ -8,10 +8,13 @@
 struct page {
 	struct dlsi_list node; /* on job->pages */
 	struct dlsi_worker_job *job;
-	uint64_t offset;          /* in the manifest */
+	uint64_t offset; /* in the manifest */
+	uint32_t length;
+	uint64_t rows;
 	struct dlsi_frame *frame; /* NULL: on its way */
+	struct dlsi_page opened;
 	struct dlsi_worker_fetch fetch;
-	struct dls_error failed; /* with a code, while tasks are told that it cannot be had */
+	struct dls_error failed; /* with a code: it is no page, or, while tasks are told, it cannot be had */
 };
 
 static void remove_page(struct page *page)
@@ -170,6 +173,13 @@ int dlsi_worker_job_manifest(struct dlsi_worker_job *job, struct dls_error *err)
 	return 1;
 }
 
+/* Opens a page whose bytes are here, once for all tasks: that looks at every row. */
+static void open_page(struct page *page)
+{
+	dlsi_page_open(dlsi_frame_data(page->frame), dlsi_frame_size(page->frame), (uint32_t)page->rows, &page->opened,
+		&page->failed);
+}
+
 /* The fetch of a page has ended. */
 static void take_page(struct dlsi_worker_fetch *fetch)
 {
@@ -178,6 +188,8 @@ static void take_page(struct dlsi_worker_fetch *fetch)
 
 	page->frame = fetch->frame;
 	page->failed = fetch->err;
+	if (page->frame)
+		open_page(page);
 	dlsi_worker_advance(job->worker);
 	if (fetch->code)
 		remove_page(page);
@@ -195,50 +207,84 @@ static void trim_pages(struct dlsi_worker_job *job)
 	}
 }
 
-static int fetch_page(struct dlsi_worker_job *job, const struct dlsi_run *run, struct dls_error *err)
+static struct page *create_page(struct dlsi_worker_job *job, const struct dlsi_run *run)
 {
-	struct dlsi_fetch wanted = dlsi_worker_job_fetch(job);
 	struct page *page = dlsi_calloc(&job->worker->ctx->alloc, 1, sizeof *page);
-	int rc;
 
 	if (!page)
-		return dlsi_fail_memory(err);
+		return NULL;
 	page->job = job;
-	page->offset = wanted.offset = run->page_offset;
-	wanted.blob = job->blob;
-	wanted.length = run->page_length;
+	page->offset = run->page_offset;
+	page->length = run->page_length;
+	page->rows = run->items;
 	dlsi_list_append(&job->pages, &page->node);
 	job->page_count++;
+	return page;
+}
+
+/* Takes the page out of a manifest that came with the job. */
+static int cut_page(struct page *page, struct dls_error *err)
+{
+	page->frame = dlsi_frame_part(page->job->bytes, (size_t)page->offset, page->length);
+	if (!page->frame) {
+		remove_page(page);
+		return dlsi_fail_memory(err);
+	}
+	open_page(page);
+	return 0;
+}
+
+static int fetch_page(struct page *page, struct dls_error *err)
+{
+	struct dlsi_worker_job *job = page->job;
+	struct dlsi_fetch wanted = dlsi_worker_job_fetch(job);
+	int rc;
+
+	wanted.blob = job->blob;
+	wanted.offset = page->offset;
+	wanted.length = page->length;
 	rc = dlsi_worker_fetch_begin(job->worker, &page->fetch, &wanted, take_page, err);
 	if (rc) {
 		remove_page(page);
 		return rc;
 	}
 	dlsi_worker_job_ref(job);
-	trim_pages(job);
 	return 1;
 }
 
-int dlsi_worker_job_page(
-	struct dlsi_worker_job *job, const struct dlsi_run *run, struct dlsi_frame **frame_out, struct dls_error *err)
+static struct page *find_page(const struct dlsi_worker_job *job, const struct dlsi_run *run)
 {
-	if (job->whole) {
-		*frame_out = dlsi_frame_part(job->bytes, (size_t)run->page_offset, run->page_length);
-		return *frame_out ? 0 : dlsi_fail_memory(err);
-	}
 	dlsi_list_each (node, &job->pages) {
 		struct page *page = dlsi_list_entry(node, struct page, node);
 
-		if (page->offset != run->page_offset)
-			continue;
-		if (page->failed.code)
-			return dlsi_fail(err, page->failed.code, "%s", page->failed.text);
-		if (!page->frame)
-			return 1;
-		dlsi_list_remove(node);
-		dlsi_list_append(&job->pages, node);
-		*frame_out = dlsi_frame_ref(page->frame);
-		return 0;
+		if (page->offset == run->page_offset && page->length == run->page_length && page->rows == run->items)
+			return page;
 	}
-	return fetch_page(job, run, err);
+	return NULL;
+}
+
+int dlsi_worker_job_page(struct dlsi_worker_job *job, const struct dlsi_run *run, struct dlsi_frame **frame_out,
+	struct dlsi_page *page_out, struct dls_error *err)
+{
+	struct page *page = find_page(job, run);
+	int rc = 0;
+
+	if (!page) {
+		page = create_page(job, run);
+		if (!page)
+			return dlsi_fail_memory(err);
+		rc = job->whole ? cut_page(page, err) : fetch_page(page, err);
+		trim_pages(job);
+	}
+	if (rc)
+		return rc;
+	if (page->failed.code)
+		return dlsi_fail(err, page->failed.code, "%s", page->failed.text);
+	if (!page->frame)
+		return 1;
+	dlsi_list_remove(&page->node);
+	dlsi_list_append(&job->pages, &page->node);
+	*frame_out = dlsi_frame_ref(page->frame);
+	*page_out = page->opened;
+	return 0;
 }

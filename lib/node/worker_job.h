@@ -58,8 +58,8 @@ struct dlsi_fetch dlsi_worker_job_fetch(const struct dlsi_worker_job *job);
 /* 0: job->manifest can be read; 1: it is on its way. Errors: those of the data plane, DLS_EFORMAT. */
 int dlsi_worker_job_manifest(struct dlsi_worker_job *job, struct dls_error *err);
 
-/* 0 and a reference to the page of this run; 1: it is on its way. Errors: as above. */
-int dlsi_worker_job_page(
-	struct dlsi_worker_job *job, const struct dlsi_run *run, struct dlsi_frame **frame_out, struct dls_error *err);
+/* 0, the page of this run and a reference to its bytes; 1: it is on its way. Errors: as above. */
+int dlsi_worker_job_page(struct dlsi_worker_job *job, const struct dlsi_run *run, struct dlsi_frame **frame_out,
+	struct dlsi_page *page_out, struct dls_error *err);
 
 #endif

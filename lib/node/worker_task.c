@@ -24,7 +24,8 @@ enum stage {
 struct span {
 	struct dlsi_run run;
 	struct dlsi_frame *page; /* NULL: it is not a page, or not here */
-	struct dls_error why;    /* with a code: its page cannot be had */
+	struct dlsi_page opened;
+	struct dls_error why; /* with a code: its page cannot be had */
 };
 
 struct task {
@@ -266,27 +267,23 @@ static bool have_pages(struct task *task)
 		struct span *span = &task->spans[i];
 
 		if (span->run.kind == DLSI_RUN_PAGE && !span->page && !span->why.code)
-			all &= dlsi_worker_job_page(task->job, &span->run, &span->page, &span->why) != 1;
+			all &= dlsi_worker_job_page(task->job, &span->run, &span->page, &span->opened, &span->why) != 1;
 	}
 	return all;
 }
 
 /* Adds the rows of items [first, end) out of the span's page. What cannot be read is the items' error. */
-static int add_page_rows(struct dlsi_task_inputs *inputs, struct span *span, uint64_t first, uint64_t end)
+static int add_page_rows(struct dlsi_task_inputs *inputs, const struct span *span, uint64_t first, uint64_t end)
 {
 	struct dlsi_field fields[DLSI_ROW_FIELDS];
-	struct dlsi_page page;
 	struct dls_error err;
 	unsigned count;
 	int rc = 0;
 
-	if (!span->why.code)
-		dlsi_page_open(dlsi_frame_data(span->page), dlsi_frame_size(span->page), (uint32_t)span->run.items,
-			&page, &span->why);
 	if (span->why.code)
 		return dlsi_task_inputs_add_failed(inputs, (uint32_t)(end - first), &span->why);
 	for (uint64_t item = first; item < end && rc == 0; item++) {
-		rc = dlsi_page_row(&page, (uint32_t)(item - span->run.first), fields, &count, &err);
+		rc = dlsi_page_row(&span->opened, (uint32_t)(item - span->run.first), fields, &count, &err);
 		if (rc == 0)
 			rc = dlsi_task_inputs_add(inputs, fields, count, &err);
 		if (rc && rc != DLS_ENOMEM)
