@@ -26,7 +26,8 @@ struct dls_worker_options {
 	int insecure;
 	const char *cache_dir; /* where models are kept by content; NULL: $XDG_CACHE_HOME/dlsched or ~/.cache/dlsched */
 	uint32_t devices;      /* tasks run at once, each on its own executor thread; 0: 1 */
-	uint32_t credits;      /* tasks a device holds at once, the running one included; 0: 8 */
+	uint32_t credits;      /* tasks a device holds at most at once, the running one included: the master gives it 2
+				* to 64 by their time and size; 0: 64 */
 	int no_models;         /* 1: only handlers */
 };
 

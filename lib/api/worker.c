@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define CREDITS 8
-
 static int complete(struct dls_worker_options *options, struct dls_error *err)
 {
 	if (!options->master)
@@ -17,7 +15,7 @@ static int complete(struct dls_worker_options *options, struct dls_error *err)
 	if (!options->devices)
 		options->devices = 1;
 	if (!options->credits)
-		options->credits = CREDITS;
+		options->credits = DLSI_DEVICE_CREDITS;
 	if (options->devices > DLSI_WORKER_DEVICES)
 		return dlsi_fail(err, DLS_EINVAL, "%" PRIu32 " devices; a worker may have from 1 to %d",
 			options->devices, DLSI_WORKER_DEVICES);
