@@ -3,6 +3,7 @@
 #include "cli/json.h"
 #include "cli/log.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/threads.h"
 #include <dlsched/dlsched.h>
@@ -72,17 +73,19 @@ static void announce(const struct values *values)
 	fflush(stdout);
 }
 
-/* Returns 0 when a master has taken the worker in or a signal came. */
+/* Returns 0 when a master has taken the worker in or a signal came. Waits in slices: a failure that took a whole one
+ * says only that the time was too short. */
 static int wait_for_master(const struct values *values, struct dls_worker *worker, struct dls_error *err)
 {
-	int64_t waited_ms = 0;
+	int64_t start_ms = cli_now_ms(), began_ms, now_ms;
 	int rc;
 
 	do {
+		began_ms = cli_now_ms();
 		rc = dls_worker_wait(worker, SLICE_MS, err);
-		waited_ms += SLICE_MS;
-	} while (rc == DLS_EUNREACHABLE && !cli_signals_caught() &&
-		 (!values->connect_timeout_ms || waited_ms < values->connect_timeout_ms));
+		now_ms = cli_now_ms();
+	} while (rc && now_ms - began_ms >= SLICE_MS && !cli_signals_caught() &&
+		 (!values->connect_timeout_ms || now_ms - start_ms < values->connect_timeout_ms));
 	return cli_signals_caught() ? 0 : rc;
 }
 

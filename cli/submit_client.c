@@ -18,15 +18,17 @@ int submit_client_create(
 	return dls_client_create(submit->ctx, &options, client_out, err);
 }
 
-/* In slices, so that a signal is acted on. */
+/* In slices, so that a signal is acted on. A failure that took a whole slice says only that the time was too short. */
 int submit_client_wait(const struct submit *submit, struct dls_client *client, struct dls_error *err)
 {
-	int64_t deadline_ms = cli_now_ms() + submit->values->connect_timeout_ms;
+	int64_t deadline_ms = cli_now_ms() + submit->values->connect_timeout_ms, began_ms, now_ms;
 	int rc;
 
-	do
+	do {
+		began_ms = cli_now_ms();
 		rc = dls_client_wait(client, SLICE_MS, err);
-	while (rc == DLS_EUNREACHABLE && cli_now_ms() < deadline_ms && !cli_signals_caught());
+		now_ms = cli_now_ms();
+	} while (rc && now_ms - began_ms >= SLICE_MS && now_ms < deadline_ms && !cli_signals_caught());
 	if (cli_signals_caught())
 		return 0;
 	if (rc == DLS_EUNREACHABLE)

@@ -21,9 +21,19 @@ static struct dls_worker *worker_of(struct dlsi_driver *driver)
 
 /* ---- on the loop */
 
+/* Within the process a connection needs nobody at the other end. */
+static void set_reached(struct dls_worker *worker, bool reached)
+{
+	pthread_mutex_lock(&worker->mutex);
+	worker->reached = reached && strncmp(worker->master, "inproc:", 7) != 0;
+	pthread_mutex_unlock(&worker->mutex);
+}
+
 static void step(
 	struct dlsi_driver *driver, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects)
 {
+	if (event->kind == DLSI_EVENT_CONNECTED || event->kind == DLSI_EVENT_LOST)
+		set_reached(worker_of(driver), event->kind == DLSI_EVENT_CONNECTED);
 	dlsi_agent_step(worker_of(driver)->agent, now_ns, event, effects);
 }
 
@@ -405,6 +415,9 @@ int dlsi_node_worker_wait(struct dls_worker *worker, int timeout_ms, struct dls_
 		in_time = dlsi_condition_wait(&worker->changed, &worker->mutex, until_ns);
 	if (worker->over.code)
 		rc = dlsi_fail(err, worker->over.code, "%s", worker->over.text);
+	else if (!worker->welcomed && worker->reached)
+		rc = dlsi_fail(
+			err, DLS_EPROTOCOL, "what listens at %s does not answer as a master does", worker->master);
 	else if (!worker->welcomed)
 		rc = dlsi_fail(err, DLS_EUNREACHABLE, "no master answers at %s; is it running?", worker->master);
 	pthread_mutex_unlock(&worker->mutex);

@@ -58,8 +58,9 @@ struct dls_worker {
 
 	pthread_mutex_t mutex; /* guards what follows */
 	pthread_cond_t changed;
-	unsigned busy; /* tasks, fetches and works of the librarian */
-	bool welcomed;
+	unsigned busy;         /* tasks, fetches and works of the librarian */
+	bool reached;          /* there is a connection, to whomever */
+	bool welcomed;         /* a master has taken it in */
 	struct dls_error over; /* with a code: the master does not want it, or it has failed for good */
 };
 
