@@ -89,6 +89,28 @@ worker.serve()
     assert (process.returncode, said) == (0, "")
 
 
+def test_a_second_ctrl_c_ends_a_worker_whose_handler_is_stuck(master):
+    program = """
+worker = dlsched.Worker(master, models=False)
+@worker.handler("work")
+def work(item):
+    ready()
+    time.sleep(60)  # runs no Python that could be interrupted
+client = dlsched.Client(master)
+job = client.job(handler="work").add(1).submit()
+ready_when(lambda: worker._closing)
+worker.serve()
+"""
+    process = start(master, program)
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == "ready\n"
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    end(process)
+    assert time.monotonic() - begin < AT_ONCE_SECONDS
+    assert process.returncode == -signal.SIGINT
+
+
 def test_a_program_that_closes_nothing_ends(master):
     program = """
 client = dlsched.Client(master)

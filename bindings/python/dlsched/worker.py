@@ -148,6 +148,8 @@ class Worker(Handle):
         thread = threading.get_ident()
         try:
             with self._running_lock:
+                if self._closing:
+                    raise Interrupted
                 self._running.add(thread)
             try:
                 params = json.loads(lib.dls_task_params(task))
@@ -187,9 +189,13 @@ class Worker(Handle):
         super().close()
 
     def _destroy(self, pointer):
+        self._interrupt()
         # In a thread, because it waits for the handlers, and Ctrl-C must be able to end this wait too.
         ending = threading.Thread(target=lib.dls_worker_destroy, args=(pointer,), daemon=True)
-        ending.start()
-        self._interrupt()
-        ending.join()
+        try:
+            ending.start()
+        except RuntimeError:  # at Python's end some versions start no more threads
+            lib.dls_worker_destroy(pointer)
+        else:
+            ending.join()
         self._context.destroy()
