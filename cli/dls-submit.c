@@ -66,8 +66,8 @@ static const struct cli_verb verbs[] = {
 		"Run the model of that folder on JPEG, PNG, .npy or idx files; @FILE stands for the files that FILE "
 		"lists, one a line. With --handler there is no MODEL.",
 		.at_least = 1, .at_most = SIZE_MAX},
-	[STATUS] = {"status", "", "Show the master, its workers and its jobs."},
-	[LIST] = {"list", "", "Show the jobs."},
+	[STATUS] = {"status", "", "Show the master, its workers and its jobs.", 0, 0},
+	[LIST] = {"list", "", "Show the jobs.", 0, 0},
 	[MODEL_SHOW] = {"model show", "MODEL", "Show what the model of that folder takes and gives.", .at_least = 1,
 		.at_most = 1},
 	{0},

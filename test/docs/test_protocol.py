@@ -14,7 +14,7 @@ def kinds():
 
 def fields(struct):
     source = (ROOT / "lib/proto/record.c").read_text()
-    for kind, name in re.findall(rf"FIELD\((\w+), {struct}, (\w+), \w+\)", source):
+    for kind, name in re.findall(rf"FIELD\((\w+), {struct}, (\w+), [^)]+\)", source):
         if kind == "FRAMES":
             yield name
         else:
