@@ -235,14 +235,21 @@ static struct dlsi_range fresh(const struct job *job)
 	return (struct dlsi_range){first, first < end ? end : first};
 }
 
-/* Results that wait or are being made already fill what the client has room for. Where there is any room one task is
- * let through, however large its results are. */
+/* Results that wait or are being made already fill what the client has room for. Never held up are items that came back
+ * and, as long as there is any room, the first one that the client does not have: it may wait for just these with a
+ * window full of later ones. */
 static bool window_full(const struct job *job)
 {
 	uint64_t out = job->running + job->returned, room = job->window_bytes;
 
-	if (!room || (job->client && job->client->full))
+	if (job->client && job->client->full)
 		return true;
+	if (job->retry_items)
+		return false;
+	if (!room)
+		return true;
+	if (job->cursor <= dlsi_ranges_first_missing(&job->done, 0))
+		return false;
 	return out && job->measured.item_bytes && out > room / job->measured.item_bytes;
 }
 

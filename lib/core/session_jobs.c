@@ -31,12 +31,14 @@ static struct job *create_job(struct dlsi_session *session, const struct dlsi_ev
 	dlsi_buffer_init(&job->taken, session->alloc);
 	dlsi_buffer_init(&job->lost, session->alloc);
 	dlsi_list_init(&job->dirty);
+	dlsi_list_init(&job->offers);
 	dlsi_list_append(&session->jobs, &job->node);
 	return job;
 }
 
 void dlsi_session_job_destroy(struct dlsi_session *session, struct job *job)
 {
+	dlsi_session_drop_fetches(session, job);
 	dlsi_map_remove(&session->job_by_id, &job->id);
 	dlsi_list_remove(&job->node);
 	dlsi_list_remove(&job->dirty);
@@ -146,7 +148,8 @@ void dlsi_session_accepted(struct dlsi_session *session, const struct dlsi_accep
 	job->accepted = true;
 	if (!job->over)
 		dlsi_session_notify(session, DLSI_NOTICE_ACCEPTED, &job->id, 0, (struct dlsi_text){0});
-	if (job->taken.length || job->lost.length || dlsi_session_window_end(job) != job->told_end)
+	if (job->taken.length || job->lost.length || dlsi_session_window_end(job) != job->told_end ||
+		dlsi_session_window_bytes(job) != job->told_bytes)
 		dlsi_session_mark_dirty(session, job);
 }
 

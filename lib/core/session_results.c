@@ -11,7 +11,9 @@ uint64_t dlsi_session_window_end(const struct job *job)
 
 uint64_t dlsi_session_window_bytes(const struct job *job)
 {
-	return job->waiting < job->window_bytes ? job->window_bytes - job->waiting : 0;
+	if (job->waiting < job->window_bytes)
+		return job->window_bytes - job->waiting;
+	return !dlsi_ranges_contains(&job->received, job->next); /* what the program waits for finds room */
 }
 
 void dlsi_session_fetch_destroy(struct dlsi_session *session, struct fetch *fetch)
@@ -102,29 +104,13 @@ static void take_page(
 	}
 }
 
-static void begin_fetch(struct dlsi_session *session, const struct job *job, const struct dlsi_result *result)
+static void begin_fetch(struct dlsi_session *session, const struct job *job, const struct fetch *fetch)
 {
-	struct dlsi_id key = dlsi_map_key(0, result->attempt);
-	struct fetch *fetch;
-	struct dlsi_effect *effect;
-	size_t holder, host;
+	const struct dlsi_result *result = &fetch->result;
+	size_t holder = dlsi_effects_store(session->effects, result->holder.data, result->holder.length);
+	size_t host = dlsi_effects_store(session->effects, result->holder_host.data, result->holder_host.length);
+	struct dlsi_effect *effect = dlsi_effects_add(session->effects, DLSI_EFFECT_FETCH);
 
-	if (dlsi_map_get(&session->fetch_by_attempt, &key))
-		return;
-	fetch = dlsi_calloc(session->alloc, 1, sizeof *fetch);
-	if (!fetch || dlsi_map_put(&session->fetch_by_attempt, &key, fetch)) {
-		dlsi_free(session->alloc, fetch);
-		session->failed = true;
-		return;
-	}
-	fetch->job = job->id;
-	fetch->result = *result;
-	memcpy(fetch->worker, result->worker.data, result->worker.length);
-	fetch->result.worker.data = fetch->worker;
-	dlsi_list_append(&session->fetches, &fetch->node);
-	holder = dlsi_effects_store(session->effects, result->holder.data, result->holder.length);
-	host = dlsi_effects_store(session->effects, result->holder_host.data, result->holder_host.length);
-	effect = dlsi_effects_add(session->effects, DLSI_EFFECT_FETCH);
 	effect->job = job->id;
 	effect->attempt = result->attempt;
 	effect->first = result->first;
@@ -137,6 +123,68 @@ static void begin_fetch(struct dlsi_session *session, const struct job *job, con
 	effect->fetch.holder_host_length = result->holder_host.length;
 }
 
+/* Whether one more page may come: as long as the window is not full, which the last one may overfill. The page that the
+ * program waits for always may, or it would wait for ever. */
+static bool has_room(const struct job *job, const struct fetch *fetch)
+{
+	return job->waiting + job->fetching < job->window_bytes || fetch->result.first <= job->next;
+}
+
+/* Fetches offers in the order of their items, as far as the window allows. */
+static void begin_fetches(struct dlsi_session *session, struct job *job)
+{
+	while (!dlsi_list_empty(&job->offers)) {
+		struct fetch *fetch = dlsi_list_entry(job->offers.next, struct fetch, node);
+
+		if (!has_room(job, fetch))
+			break;
+		dlsi_list_remove(&fetch->node);
+		dlsi_list_append(&session->fetches, &fetch->node);
+		job->fetching += fetch->result.offer.length;
+		begin_fetch(session, job, fetch);
+	}
+}
+
+static void keep_text(char *copy, struct dlsi_text *text)
+{
+	if (text->length)
+		memcpy(copy, text->data, text->length);
+	text->data = copy;
+}
+
+/* Behind the offers of earlier items. */
+static void insert_offer(struct job *job, struct fetch *fetch)
+{
+	struct dlsi_list *before = job->offers.previous;
+
+	while (before != &job->offers &&
+		dlsi_list_entry(before, struct fetch, node)->result.first > fetch->result.first)
+		before = before->previous;
+	dlsi_list_append(before->next, &fetch->node);
+}
+
+static void keep_offer(struct dlsi_session *session, struct job *job, const struct dlsi_result *result)
+{
+	struct dlsi_id key = dlsi_map_key(0, result->attempt);
+	struct fetch *fetch;
+
+	if (dlsi_map_get(&session->fetch_by_attempt, &key))
+		return;
+	fetch = dlsi_calloc(session->alloc, 1, sizeof *fetch);
+	if (!fetch || dlsi_map_put(&session->fetch_by_attempt, &key, fetch)) {
+		dlsi_free(session->alloc, fetch);
+		session->failed = true;
+		return;
+	}
+	fetch->job = job->id;
+	fetch->result = *result;
+	keep_text(fetch->worker, &fetch->result.worker);
+	keep_text(fetch->holder, &fetch->result.holder);
+	keep_text(fetch->holder_host, &fetch->result.holder_host);
+	insert_offer(job, fetch);
+	begin_fetches(session, job);
+}
+
 void dlsi_session_result(struct dlsi_session *session, const struct dlsi_result *result, struct dlsi_payload payload)
 {
 	struct job *job = dlsi_map_get(&session->job_by_id, &result->job);
@@ -147,7 +195,7 @@ void dlsi_session_result(struct dlsi_session *session, const struct dlsi_result 
 	} else if (result->frames || job->over) {
 		take_page(session, job, result, payload);
 	} else {
-		begin_fetch(session, job, result);
+		keep_offer(session, job, result);
 	}
 }
 
@@ -157,6 +205,8 @@ void dlsi_session_fetched(struct dlsi_session *session, const struct dlsi_event 
 	struct fetch *fetch = dlsi_map_get(&session->fetch_by_attempt, &key);
 	struct job *job = fetch ? dlsi_map_get(&session->job_by_id, &fetch->job) : NULL;
 
+	if (job)
+		job->fetching -= fetch->result.offer.length;
 	if (!job) {
 		dlsi_session_release(session, event->fetched.payload);
 	} else if (event->fetched.code == 0) {
@@ -168,6 +218,20 @@ void dlsi_session_fetched(struct dlsi_session *session, const struct dlsi_event 
 	}
 	if (fetch)
 		dlsi_session_fetch_destroy(session, fetch);
+	if (job && !job->over)
+		begin_fetches(session, job);
+}
+
+void dlsi_session_drop_fetches(struct dlsi_session *session, struct job *job)
+{
+	dlsi_list_each (node, &job->offers)
+		dlsi_session_fetch_destroy(session, dlsi_list_entry(node, struct fetch, node));
+	dlsi_list_each (node, &session->fetches) {
+		struct fetch *fetch = dlsi_list_entry(node, struct fetch, node);
+
+		if (dlsi_id_equal(&fetch->job, &job->id))
+			fetch->job = (struct dlsi_id){{0}};
+	}
 }
 
 void dlsi_session_consumed(struct dlsi_session *session, const struct dlsi_event *event)
@@ -178,8 +242,10 @@ void dlsi_session_consumed(struct dlsi_session *session, const struct dlsi_event
 		return;
 	job->next = event->consumed.next;
 	job->waiting = event->consumed.bytes;
+	begin_fetches(session, job);
 	/* A quarter of the window at a time, so that a busy taker does not cost a message per item. */
 	if (dlsi_session_window_end(job) - job->told_end >= job->window_items / 4 ||
-		dlsi_session_window_bytes(job) > job->told_bytes + job->window_bytes / 4)
+		dlsi_session_window_bytes(job) > job->told_bytes + job->window_bytes / 4 ||
+		(!job->told_bytes && dlsi_session_window_bytes(job)))
 		dlsi_session_mark_dirty(session, job);
 }

@@ -37,16 +37,20 @@ struct job {
 	uint64_t window_items, window_bytes;
 	uint64_t next;                  /* item that the program takes next */
 	uint64_t waiting;               /* bytes of results that it has not taken */
+	uint64_t fetching;              /* bytes of offered results that are being fetched */
+	struct dlsi_list offers;        /* that wait for room in the window, by their first item */
 	uint64_t told_end, told_bytes;  /* the window as the master knows it */
 	struct dlsi_buffer taken, lost; /* u64 each: attempts for the next ACK */
 };
 
-/* An offered result that is being fetched. */
+/* An offered result, on its job's offers or, being fetched, on session->fetches. */
 struct fetch {
 	struct dlsi_list node;
-	struct dlsi_id job;
+	struct dlsi_id job; /* zero: the job is gone */
 	struct dlsi_result result;
 	char worker[DLSI_NAME_BYTES];
+	char holder[DLSI_ENDPOINT_BYTES];
+	char holder_host[DLSI_NAME_BYTES];
 };
 
 struct dlsi_session {
@@ -101,6 +105,9 @@ void dlsi_session_consumed(struct dlsi_session *session, const struct dlsi_event
 void dlsi_session_post_ack(struct dlsi_session *session, struct job *job);
 void dlsi_session_mark_dirty(struct dlsi_session *session, struct job *job);
 void dlsi_session_fetch_destroy(struct dlsi_session *session, struct fetch *fetch);
+
+/* The job goes: its offers too, and what is being fetched for it will be dropped when it comes. */
+void dlsi_session_drop_fetches(struct dlsi_session *session, struct job *job);
 
 /* What the client can still take in of a job. */
 uint64_t dlsi_session_window_end(const struct job *job);

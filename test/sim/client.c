@@ -29,7 +29,7 @@ static void submit(struct sim *sim, struct sim_happening *happening)
 	event.submit.durable = job->durable;
 	event.submit.manifest = sim_payload_add(sim, node, (struct sim_content){.job = job->id, .bytes = 100});
 	event.submit.window_items = job->window;
-	event.submit.window_bytes = 1 << 20;
+	event.submit.window_bytes = job->window_bytes;
 	sim_node_step(sim, node, &event);
 }
 
@@ -52,11 +52,13 @@ static void plan_job(struct sim *sim, struct sim_node *node)
 	*job = (struct sim_job){
 		.count = 1 + sim_below(sim, sim_chance(sim, 20) ? 2000 : 100),
 		.window = 4 + sim_below(sim, 200),
+		.window_bytes = 1 + sim_below(sim, sim_chance(sim, 50) ? 1 << 20 : 1 << 16),
 		.durable = sim->keeps_log && sim_chance(sim, 30),
 	};
 	for (int i = 0; i < DLSI_ID_BYTES; i++)
 		job->id.bytes[i] = (uint8_t)dlsi_rng_next(&sim->rng);
 	job->received = sim_memory(job->count * sizeof *job->received);
+	job->pages = sim_memory(job->count * sizeof *job->pages);
 	sim_schedule(sim, begins, node, submit)->job = job->id;
 	if (sim_chance(sim, 10))
 		sim_schedule(sim, begins + (int64_t)sim_below(sim, 2 * SIM_S), node, cancel)->job = job->id;
@@ -64,8 +66,10 @@ static void plan_job(struct sim *sim, struct sim_node *node)
 
 void sim_client_clear(struct sim_node *node)
 {
-	for (unsigned i = 0; i < node->job_count; i++)
+	for (unsigned i = 0; i < node->job_count; i++) {
 		free(node->jobs[i].received);
+		free(node->jobs[i].pages);
+	}
 	node->job_count = 0;
 }
 
@@ -84,6 +88,18 @@ void sim_client_start(struct sim *sim, struct sim_node *node)
 		plan_job(sim, node);
 }
 
+static void drop_pages(struct sim_job *job)
+{
+	for (unsigned i = 0; i < job->page_count;) {
+		if (job->pages[i].end > job->next) {
+			i++;
+			continue;
+		}
+		job->waiting -= job->pages[i].bytes;
+		job->pages[i] = job->pages[--job->page_count];
+	}
+}
+
 static void take(struct sim *sim, struct sim_happening *happening)
 {
 	struct sim_job *job = find(sim, happening->at, &happening->job);
@@ -91,7 +107,9 @@ static void take(struct sim *sim, struct sim_happening *happening)
 
 	while (job->next < job->count && job->received[job->next])
 		job->next++;
+	drop_pages(job);
 	event.consumed.next = job->next;
+	event.consumed.bytes = job->waiting;
 	sim_node_step(sim, happening->at, &event);
 }
 
@@ -115,6 +133,8 @@ static void deliver(struct sim *sim, struct sim_node *node, const struct dlsi_ef
 		job->delivered++;
 		sim->delivered++;
 	}
+	job->pages[job->page_count++] = (struct sim_page){effect->end, content->bytes};
+	job->waiting += content->bytes;
 	sim_schedule(sim, (int64_t)sim_below(sim, 20 * SIM_MS), node, take)->job = job->id;
 }
 
@@ -124,6 +144,7 @@ static void fetched(struct sim *sim, struct sim_happening *happening)
 	struct sim_node *holder = &sim->workers[happening->number];
 	struct dlsi_event *event = &happening->event;
 
+	find(sim, node, &happening->contents->job)->fetching -= happening->contents->bytes;
 	if (holder->up && sim_payload_offered(sim, holder, event->attempt))
 		event->fetched.payload = sim_payload_add(sim, node, happening->contents[0]);
 	else
@@ -135,9 +156,13 @@ static void fetch(struct sim *sim, struct sim_node *node, const struct dlsi_effe
 {
 	struct sim_happening *end = sim_schedule(sim, (int64_t)sim_below(sim, 30 * SIM_MS), node, fetched);
 	struct dlsi_text holder = dlsi_effects_text(&node->effects, effect->fetch.holder, effect->fetch.holder_length);
+	struct sim_job *job = find(sim, node, &effect->job);
 
 	if (holder.length < 7 || memcmp(holder.data, "worker", 6) != 0)
 		sim_fail(sim, "an offer does not say who holds it");
+	if (effect->first > job->next && job->waiting + job->fetching >= job->window_bytes)
+		sim_fail(sim, "a result is fetched although the window is full");
+	job->fetching += effect->fetch.offer.length;
 	end->number = strtoul(holder.data + 6, NULL, 10);
 	end->event.kind = DLSI_EVENT_FETCHED;
 	end->event.attempt = effect->attempt;

@@ -56,15 +56,23 @@ struct sim_happening {
 
 enum sim_kind { SIM_MASTER, SIM_WORKER, SIM_CLIENT };
 
+struct sim_page {
+	uint64_t end; /* one past its last item */
+	uint64_t bytes;
+};
+
 struct sim_job {
 	struct dlsi_id id;
 	uint64_t count;
-	uint64_t window;
+	uint64_t window, window_bytes;
 	bool durable, submitted, ended, cancelled;
 	uint8_t state;
 	uint64_t next; /* item that the program takes next */
 	bool *received;
 	uint64_t delivered;
+	struct sim_page *pages; /* delivered and not taken whole */
+	unsigned page_count;
+	uint64_t waiting, fetching; /* bytes of these, and of fetches under way */
 };
 
 /* A record of the master's log. */

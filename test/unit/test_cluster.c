@@ -260,6 +260,39 @@ static void test_slow_taker_holds_the_job_back(void **state)
 	site_stop(&site);
 }
 
+/* Large results stay where they are until there is room for them. */
+static void test_window_of_bytes(void **state)
+{
+	enum { BYTES = 100000, ROOM = 10, ITEMS = 60 };
+	struct dls_client_options client_options = DLS_CLIENT_OPTIONS_INIT;
+	struct dls_job_options options = DLS_JOB_OPTIONS_INIT;
+	struct dls_job_progress progress = {.size = sizeof progress};
+	struct dls_client *client;
+	struct dls_job *job;
+	struct site site;
+
+	(void)state;
+	site_start(&site, 2, 0);
+	client_options.master = dls_cluster_endpoint(site.cluster);
+	client_options.window_bytes = ROOM * BYTES;
+	assert_int_equal(dls_client_create(site.ctx, &client_options, &client, NULL), 0);
+	options.handler = "large";
+	options.params = "{\"bytes\":100000}";
+	options.task_items = 1;
+	assert_int_equal(dls_job_create(client, &options, &job, NULL), 0);
+	site_add_bytes(job, ITEMS);
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	assert_int_equal(dls_job_wait(job, SITE_TIMEOUT_MS, NULL), 0); /* until the window is full */
+	assert_int_equal(dls_job_progress(job, &progress), 0);
+	assert_int_equal(progress.done, ROOM);
+	for (uint64_t item = 0; item < ITEMS; item++)
+		dls_result_destroy(site_next(job, item));
+	check_end(job);
+	dls_job_destroy(job);
+	dls_client_destroy(client);
+	site_stop(&site);
+}
+
 static void test_timeouts(void **state)
 {
 	struct site site;
@@ -346,4 +379,4 @@ static void test_commands(void **state)
 
 UNIT_MAIN(test_a_hundred_thousand_items_in_order, test_jobs_one_after_another_and_at_once, test_job_without_items,
 	test_failed_items_carry_their_sentence, test_large_results, test_inputs_of_all_kinds,
-	test_slow_taker_holds_the_job_back, test_timeouts, test_own_poll_loop, test_commands)
+	test_slow_taker_holds_the_job_back, test_window_of_bytes, test_timeouts, test_own_poll_loop, test_commands)
