@@ -62,25 +62,30 @@ static int columns(void)
 	return size.ws_col;
 }
 
-void cli_progress_draw(struct cli_progress *progress, const struct dls_job_progress *job)
+static void write_line(const struct cli_progress *progress, const struct dls_job_progress *job)
 {
-	int64_t now_ms = cli_now_ms();
 	char line[LINE_BYTES];
-	int length, width;
+	int length, width = columns();
 
-	if (!progress->on || now_ms - progress->drawn_ms < (progress->terminal ? TERMINAL_MS : FILE_MS))
-		return;
-	progress->drawn_ms = now_ms;
 	length = write_bar(line, job);
 	length += sprintf(line + length, " %" PRIu64 "/%" PRIu64 "  ", job->done, job->items);
 	if (job->failed)
 		length += sprintf(line + length, "%" PRIu64 " failed  ", job->failed);
 	length += write_state(line + length, progress, job);
-	width = columns();
 	if (progress->terminal)
 		fprintf(stderr, "\r%.*s\033[K", length < width ? length : width - 1, line);
 	else
 		fprintf(stderr, "%.*s\n", length, line);
+}
+
+void cli_progress_draw(struct cli_progress *progress, const struct dls_job_progress *job)
+{
+	int64_t now_ms = cli_now_ms();
+
+	if (!progress->on || now_ms - progress->drawn_ms < (progress->terminal ? TERMINAL_MS : FILE_MS))
+		return;
+	progress->drawn_ms = now_ms;
+	write_line(progress, job);
 	progress->drawn = progress->terminal;
 }
 
@@ -91,4 +96,12 @@ void cli_progress_clear(struct cli_progress *progress)
 	fprintf(stderr, "\r\033[K");
 	progress->drawn = false;
 	progress->drawn_ms = INT64_MIN / 2;
+}
+
+void cli_progress_end(struct cli_progress *progress, const struct dls_job_progress *job)
+{
+	cli_progress_clear(progress);
+	if (progress->on && !progress->terminal)
+		write_line(progress, job);
+	progress->on = false;
 }

@@ -23,6 +23,9 @@ void cli_progress_draw(struct cli_progress *progress, const struct dls_job_progr
 /* Takes the line away, before something else is written to the terminal. */
 void cli_progress_clear(struct cli_progress *progress);
 
+/* The job is over: the line goes, or where there is no terminal, a last one is written. */
+void cli_progress_end(struct cli_progress *progress, const struct dls_job_progress *job);
+
 /* Milliseconds of a clock that never goes back. */
 int64_t cli_now_ms(void);
 

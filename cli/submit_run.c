@@ -132,12 +132,18 @@ static void explain_silence(struct run *run, const struct dls_job_progress *stat
 	fprintf(stderr, "dls-submit: no worker can run this job yet; it waits for one (Ctrl-C ends it)\n");
 }
 
-static void show_progress(struct run *run)
+static struct dls_job_progress state_of(const struct run *run)
 {
 	struct dls_job_progress state = {.size = sizeof state};
 
-	if (dls_job_progress(run->job, &state) != 0)
-		return;
+	(void)dls_job_progress(run->job, &state); /* fails for no job only */
+	return state;
+}
+
+static void show_progress(struct run *run)
+{
+	struct dls_job_progress state = state_of(run);
+
 	explain_silence(run, &state);
 	cli_progress_draw(&run->progress, &state);
 }
@@ -193,7 +199,6 @@ static int collect(struct run *run)
 static int break_off(struct run *run, const char *why, int exit_code)
 {
 	(void)dls_job_cancel(run->job, run->err);
-	cli_progress_clear(&run->progress);
 	fflush(stdout);
 	fprintf(stderr, "dls-submit: %s: %" PRIu64 " of %" PRIu64 " items are done, the job is cancelled\n", why,
 		run->results.done, dls_job_items(run->job));
@@ -202,15 +207,16 @@ static int break_off(struct run *run, const char *why, int exit_code)
 
 static int finish(struct run *run, int rc)
 {
+	struct dls_job_progress state = state_of(run);
 	char why[64];
 
+	cli_progress_end(&run->progress, &state);
 	if (cli_signals_caught())
 		return break_off(run, "interrupted", 128 + cli_signals_caught());
 	if (rc == DLS_ETIMEOUT) {
 		snprintf(why, sizeof why, "not done after %g s", (double)run->values->timeout_ms / 1000);
 		return break_off(run, why, CLI_EXIT_TIMEOUT);
 	}
-	cli_progress_clear(&run->progress);
 	if (rc == 0)
 		rc = cli_results_finish(&run->results, (double)(cli_now_ms() - run->start_ms) / 1000, run->err);
 	if (rc)
