@@ -37,6 +37,7 @@ struct dls_ctx *site_ctx(void);
  *   gate      echo, after the gate has been opened or the task been cancelled
  *   large     one tensor of params.bytes bytes, each the item's number */
 void site_handlers(struct dls_worker *worker);
+int site_try_handlers(struct dls_worker *worker); /* where memory may run out */
 
 /* With this many workers; the window is the client's default if 0. */
 void site_start(struct site *site, uint32_t workers, uint64_t window_items);

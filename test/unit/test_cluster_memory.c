@@ -1,0 +1,133 @@
+/* Memory that runs out at any moment of a whole cluster's life: calls fail or time out, nothing crashes or hangs, and
+ * all that was taken is given back. */
+#include "test/unit/site.h"
+#include "test/unit/unit.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITEMS = 200, NOTHING_COMES_MS = 50 };
+
+/* What a round has made so far. */
+struct round {
+	struct dls_ctx *ctx;
+	struct dls_cluster *cluster;
+	struct dls_client *client;
+	struct dls_job *job;
+};
+
+static void *resize_unit(void *resize_arg, void *old, size_t size)
+{
+	const struct dlsi_alloc *alloc = resize_arg;
+
+	return alloc->resize(alloc->arg, old, size);
+}
+
+static int start(struct round *round, const struct dlsi_alloc *alloc)
+{
+	struct dls_ctx_options options = DLS_CTX_OPTIONS_INIT;
+	struct dls_cluster_options cluster = DLS_CLUSTER_OPTIONS_INIT;
+	struct dls_client_options client = DLS_CLIENT_OPTIONS_INIT;
+	int rc;
+
+	options.resize = resize_unit;
+	options.resize_arg = (void *)(uintptr_t)alloc;
+	cluster.workers = 2;
+	cluster.worker.no_models = 1;
+	rc = dls_ctx_create(&options, &round->ctx, NULL);
+	if (rc == 0)
+		rc = dls_cluster_local(round->ctx, &cluster, &round->cluster, NULL);
+	for (uint32_t i = 0; rc == 0 && i < 2; i++)
+		rc = site_try_handlers(dls_cluster_worker(round->cluster, i));
+	if (rc == 0)
+		rc = dls_cluster_start(round->cluster, NULL);
+	client.master = dls_cluster_endpoint(round->cluster);
+	if (rc == 0)
+		rc = dls_client_create(round->ctx, &client, &round->client, NULL);
+	return rc;
+}
+
+static void free_data(void *release_arg, const void *data)
+{
+	(void)release_arg;
+	free((void *)(uintptr_t)data);
+}
+
+static int submit(struct round *round, const char *handler)
+{
+	struct dls_job_options options = DLS_JOB_OPTIONS_INIT;
+	struct dls_tensor batch = DLS_TENSOR_INIT;
+	int rc;
+
+	options.handler = handler;
+	options.params = "{\"bytes\":70000}";
+	rc = dls_job_create(round->client, &options, &round->job, NULL);
+	if (rc)
+		return rc;
+	batch.dtype = DLS_UINT8;
+	batch.rank = 2;
+	batch.dims[0] = ITEMS;
+	batch.dims[1] = 1;
+	batch.bytes = ITEMS;
+	batch.data = calloc(1, ITEMS);
+	batch.release = free_data;
+	rc = dls_job_add_batch(round->job, &batch, NULL);
+	return rc ? rc : dls_job_submit(round->job, NULL);
+}
+
+/* Takes results until one does not come. */
+static int take(struct round *round, uint64_t *taken_out)
+{
+	struct dls_result *result;
+	int rc;
+
+	while ((rc = dls_job_next(round->job, NOTHING_COMES_MS, &result, NULL)) == 1) {
+		assert_int_equal(result->item, (*taken_out)++);
+		dls_result_destroy(result);
+	}
+	return rc;
+}
+
+static int run(const struct dlsi_alloc *alloc, const char *handler, uint64_t *taken_out)
+{
+	struct round round = {0};
+	int rc = start(&round, alloc);
+
+	*taken_out = 0;
+	if (rc == 0)
+		rc = submit(&round, handler);
+	if (rc == 0)
+		rc = take(&round, taken_out);
+	dls_job_destroy(round.job);
+	dls_client_destroy(round.client);
+	dls_cluster_destroy(round.cluster);
+	dls_ctx_destroy(round.ctx);
+	return rc;
+}
+
+static void sweep(const char *handler)
+{
+	uint64_t taken = 0;
+
+	site_reset();
+	for (unsigned n = 1; taken < ITEMS; n += 1 + n / 8) {
+		int rc = run(unit_alloc_failing_at(n), handler, &taken);
+
+		if (rc > 0 || (rc == 0 && taken != ITEMS))
+			fail_msg("%u requests: %d after %u items", n, rc, (unsigned)taken);
+	}
+}
+
+static void test_small_results(void **state)
+{
+	(void)state;
+	sweep("echo");
+}
+
+static void test_large_results(void **state)
+{
+	(void)state;
+	sweep("large");
+}
+
+UNIT_MAIN(test_small_results, test_large_results)
