@@ -34,7 +34,7 @@ static void run_master(const char *endpoint, int answer)
 
 	options.bind = endpoint;
 	options.heartbeat_ms = 100;
-	options.worker_timeout_ms = 2000;
+	options.worker_timeout_ms = 1000;
 	if (dls_master_create(site_ctx(), &options, &master, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		_exit(1);
@@ -170,14 +170,14 @@ static void test_items_and_large_results_over_tcp(void **state)
 	stop(&master);
 }
 
-static void test_killed_worker_loses_nothing(void **state)
+/* Of two workers with a task each, one ends in this way. */
+static void end_worker(void (*end)(struct process *worker))
 {
 	struct process master, workers[2];
 	char endpoint[ENDPOINT_BYTES];
 	struct dls_job *job;
 	struct site site;
 
-	(void)state;
 	site_reset();
 	master = start(run_master);
 	workers[0] = start(run_worker);
@@ -188,12 +188,36 @@ static void test_killed_worker_loses_nothing(void **state)
 	connect_client(&site, endpoint);
 	job = submit(&site, "gate", NULL, 500);
 	SITE_WAIT(atomic_load(&site_gate->running) == 2);
-	stop(&workers[0]);
+	end(&workers[0]);
 	atomic_store(&site_gate->open, true);
 	take_all(job, 500);
 	disconnect_client(&site);
+	stop(&workers[0]);
 	stop(&workers[1]);
 	stop(&master);
+}
+
+static void kill_it(struct process *worker)
+{
+	assert_int_equal(kill(worker->pid, SIGKILL), 0);
+}
+
+static void freeze_it(struct process *worker)
+{
+	assert_int_equal(kill(worker->pid, SIGSTOP), 0);
+}
+
+static void test_killed_worker_loses_nothing(void **state)
+{
+	(void)state;
+	end_worker(kill_it);
+}
+
+/* Its connections stay; only its silence says that it does nothing any more. */
+static void test_frozen_worker_loses_nothing(void **state)
+{
+	(void)state;
+	end_worker(freeze_it);
 }
 
 static void test_restarted_master_goes_on(void **state)
@@ -223,4 +247,5 @@ static void test_restarted_master_goes_on(void **state)
 	stop(&masters[1]);
 }
 
-UNIT_MAIN(test_items_and_large_results_over_tcp, test_killed_worker_loses_nothing, test_restarted_master_goes_on)
+UNIT_MAIN(test_items_and_large_results_over_tcp, test_killed_worker_loses_nothing, test_frozen_worker_loses_nothing,
+	test_restarted_master_goes_on)
