@@ -1,5 +1,6 @@
 """Strangers at the master's port: whatever comes, it goes on working and does not grow."""
 
+import json
 import random
 import socket
 import struct
@@ -70,6 +71,8 @@ def test_random_blobs(programs, numbers):
         stranger.close()
     still_works(programs, master, numbers)
     assert resident_bytes(master) - before < 100 * 2**20
+    status = json.loads(programs.submit(master, "status", "--json").out)
+    assert status["refused_messages"] > BLOBS / 2, "they came as far as the reader of messages"
 
 
 @pytest.mark.parametrize("length", [2**40, 2**62, 2**63 + 5, 2**64 - 1])
