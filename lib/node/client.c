@@ -156,8 +156,13 @@ static void take_notice(struct dls_client *client, const struct dlsi_effect *eff
 
 	switch (effect->notify.notice) {
 	case DLSI_NOTICE_WELCOME:
+		dlsi_ctx_log(client->ctx, DLS_LOG_INFO, "client: the master at %s has answered", client->master);
+		set_connected(client, true);
+		break;
 	case DLSI_NOTICE_LOST:
-		set_connected(client, effect->notify.notice == DLSI_NOTICE_WELCOME);
+		dlsi_ctx_log(client->ctx, DLS_LOG_WARNING, "client: the master at %s is lost; it is looked for again",
+			client->master);
+		set_connected(client, false);
 		break;
 	case DLSI_NOTICE_REJECTED:
 		set_over(client, effect->notify.code, text);

@@ -59,10 +59,19 @@ static void take_notice(struct dls_worker *worker, const struct dlsi_effect *eff
 	struct dlsi_text text =
 		dlsi_effects_text(&worker->driver.effects, effect->notify.text, effect->notify.text_length);
 
-	if (effect->notify.notice == DLSI_NOTICE_REJECTED)
+	switch (effect->notify.notice) {
+	case DLSI_NOTICE_REJECTED:
 		set_over(worker, effect->notify.code, text);
-	else
-		set_welcomed(worker, effect->notify.notice == DLSI_NOTICE_WELCOME);
+		break;
+	case DLSI_NOTICE_LOST:
+		dlsi_ctx_log(worker->ctx, DLS_LOG_WARNING, "worker: the master at %s is lost; it is looked for again",
+			worker->master);
+		set_welcomed(worker, false);
+		break;
+	default:
+		dlsi_ctx_log(worker->ctx, DLS_LOG_INFO, "worker: the master at %s has answered", worker->master);
+		set_welcomed(worker, true);
+	}
 }
 
 static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effect)

@@ -166,12 +166,14 @@ def test_restarted_master_goes_on_with_the_job(programs, held, gate):
     ended = job.finish()
     assert ended.code == 0, ended.err
     assert [item["outputs"][0]["values"] for item in ended.items()] == [[number] for number in range(ITEMS)]
+    assert f"the master at {master.endpoint} is lost" in ended.err
 
 
 def test_master_that_ends_leaves_the_worker_waiting(programs):
     master = programs.master()
-    worker = programs.handler(master, "h1")
+    worker = programs.worker(master, "w1")
     assert master.stop().code == 0
+    wait_until(lambda: f"the master at {master.endpoint} is lost" in worker.err(), "being told")
     assert worker.process.poll() is None
     assert worker.stop().code == 0
 
