@@ -4,7 +4,6 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "core/link.h"
-#include "core/releases.h"
 #include <string.h>
 
 #define HELD_PRESENTED 1536 /* REGISTER is one message; tasks beyond it are given up when the connection was lost */
@@ -31,20 +30,10 @@ struct dlsi_agent {
 	char **handlers;
 	unsigned handler_count;
 	struct dlsi_link link;
-	struct dlsi_releases releases;
-	struct dlsi_effects *effects;
 	struct dlsi_list jobs;
 	struct dlsi_list cancelled; /* tasks that nobody wants and the driver still has; their job may be gone */
 	struct dlsi_map job_by_id, task_by_attempt;
-	uint64_t refused_records;
-	bool failed;
 };
-
-static void release(struct dlsi_agent *agent, struct dlsi_payload payload)
-{
-	if (!dlsi_releases_add(&agent->releases, payload))
-		agent->failed = true;
-}
 
 static bool copy_devices(struct dlsi_agent *agent, const struct dlsi_agent_config *config)
 {
@@ -91,7 +80,6 @@ int dlsi_agent_create(const struct dlsi_alloc *alloc, const struct dlsi_agent_co
 	dlsi_list_init(&agent->jobs);
 	dlsi_list_init(&agent->cancelled);
 	dlsi_link_init(&agent->link, alloc);
-	dlsi_releases_init(&agent->releases, alloc);
 	dlsi_map_init(&agent->job_by_id, alloc, config->seed);
 	dlsi_map_init(&agent->task_by_attempt, alloc, config->seed + 1);
 	agent->config.name = dlsi_strdup(alloc, config->name);
@@ -112,7 +100,7 @@ static void destroy_task(struct dlsi_agent *agent, struct task *task)
 
 	dlsi_map_remove(&agent->task_by_attempt, &key);
 	dlsi_list_remove(&task->node);
-	release(agent, task->payload);
+	dlsi_link_release(&agent->link, task->payload);
 	dlsi_free(agent->alloc, task);
 }
 
@@ -120,7 +108,7 @@ static void destroy_job(struct dlsi_agent *agent, struct job *job)
 {
 	dlsi_map_remove(&agent->job_by_id, &job->id);
 	dlsi_list_remove(&job->node);
-	release(agent, job->manifest);
+	dlsi_link_release(&agent->link, job->manifest);
 	dlsi_free(agent->alloc, job);
 }
 
@@ -138,7 +126,7 @@ void dlsi_agent_destroy(struct dlsi_agent *agent, struct dlsi_effects *effects)
 	dlsi_list_each (task, &agent->cancelled)
 		destroy_task(agent, dlsi_list_entry(task, struct task, node));
 	if (effects)
-		dlsi_releases_flush(&agent->releases, effects);
+		dlsi_releases_flush(&agent->link.releases, effects);
 	for (uint16_t i = 0; agent->devices && i < agent->config.device_count; i++)
 		dlsi_free(agent->alloc, (char *)(uintptr_t)agent->devices[i].name);
 	for (unsigned i = 0; i < agent->handler_count; i++)
@@ -150,7 +138,6 @@ void dlsi_agent_destroy(struct dlsi_agent *agent, struct dlsi_effects *effects)
 	dlsi_free(agent->alloc, (char *)(uintptr_t)agent->config.data_endpoint);
 	dlsi_map_fini(&agent->job_by_id);
 	dlsi_map_fini(&agent->task_by_attempt);
-	dlsi_releases_fini(&agent->releases);
 	dlsi_link_fini(&agent->link);
 	dlsi_free(agent->alloc, agent);
 }
@@ -167,7 +154,7 @@ static void drop_task(struct dlsi_agent *agent, struct task *task)
 	task->cancelled = true;
 	dlsi_list_remove(&task->node);
 	dlsi_list_append(&agent->cancelled, &task->node);
-	effect = dlsi_effects_add(agent->effects, DLSI_EFFECT_CANCEL);
+	effect = dlsi_effects_add(agent->link.effects, DLSI_EFFECT_CANCEL);
 	effect->job = task->result.job;
 	effect->attempt = task->result.attempt;
 }
@@ -176,18 +163,13 @@ static void forget_job(struct dlsi_agent *agent, struct job *job)
 {
 	dlsi_list_each (node, &job->tasks)
 		drop_task(agent, dlsi_list_entry(node, struct task, node));
-	dlsi_effects_add(agent->effects, DLSI_EFFECT_JOB_CLOSE)->job = job->id;
+	dlsi_effects_add(agent->link.effects, DLSI_EFFECT_JOB_CLOSE)->job = job->id;
 	destroy_job(agent, job);
 }
 
-static void post(struct dlsi_agent *agent, const struct dlsi_record *record, struct dlsi_payload payload)
+static void post(struct dlsi_agent *agent, const struct dlsi_record *record)
 {
-	dlsi_link_post(&agent->link, record, payload, agent->effects);
-}
-
-static void post_plain(struct dlsi_agent *agent, const struct dlsi_record *record)
-{
-	post(agent, record, (struct dlsi_payload){0});
+	dlsi_link_post(&agent->link, record, (struct dlsi_payload){0});
 }
 
 static void post_capabilities(struct dlsi_agent *agent)
@@ -199,12 +181,12 @@ static void post_capabilities(struct dlsi_agent *agent)
 
 		record.device = (struct dlsi_device_offer){
 			i, device->credits, device->cores, device->memory_bytes, dlsi_text_of(device->name)};
-		post_plain(agent, &record);
+		post(agent, &record);
 	}
 	record.kind = DLSI_HANDLER;
 	for (unsigned i = 0; i < agent->handler_count; i++) {
 		record.handler.name = dlsi_text_of(agent->handlers[i]);
-		post_plain(agent, &record);
+		post(agent, &record);
 	}
 }
 
@@ -225,12 +207,12 @@ static void post_held(struct dlsi_agent *agent)
 			}
 			record.held = (struct dlsi_held){
 				job->id, task->result.attempt, task->result.first, task->result.end, task->finished};
-			post_plain(agent, &record);
+			post(agent, &record);
 		}
 	}
 }
 
-static void register_with_master(struct dlsi_agent *agent, int64_t now_ns)
+static void register_with_master(struct dlsi_agent *agent)
 {
 	struct dlsi_record record = {.kind = DLSI_REGISTER};
 
@@ -243,17 +225,17 @@ static void register_with_master(struct dlsi_agent *agent, int64_t now_ns)
 		.host = dlsi_text_of(agent->config.host),
 		.data_endpoint = dlsi_text_of(agent->config.data_endpoint),
 	};
-	post_plain(agent, &record);
+	post(agent, &record);
 	post_capabilities(agent);
 	post_held(agent);
-	dlsi_link_registered(&agent->link, now_ns, agent->effects);
+	dlsi_link_registered(&agent->link);
 }
 
 static void post_result(struct dlsi_agent *agent, const struct task *task)
 {
 	struct dlsi_record record = {.kind = DLSI_RESULT, .result = task->result};
 
-	post(agent, &record, task->result.frames ? task->payload : (struct dlsi_payload){0});
+	dlsi_link_post(&agent->link, &record, task->result.frames ? task->payload : (struct dlsi_payload){0});
 }
 
 /* Registered again with the same master: results go out once more, and jobs without tasks are told anew when needed. */
@@ -277,28 +259,22 @@ static void drop_everything(struct dlsi_agent *agent)
 {
 	if (!dlsi_list_empty(&agent->jobs))
 		dlsi_effects_log(
-			agent->effects, 2, "the master is a new one; what was done for the old one is dropped");
+			agent->link.effects, 2, "the master is a new one; what was done for the old one is dropped");
 	dlsi_list_each (node, &agent->jobs)
 		forget_job(agent, dlsi_list_entry(node, struct job, node));
 }
 
 static void notify(struct dlsi_agent *agent, enum dlsi_notice notice, int code, struct dlsi_text sentence)
 {
-	size_t text = dlsi_effects_store(agent->effects, sentence.data, sentence.length);
-	struct dlsi_effect *effect = dlsi_effects_add(agent->effects, DLSI_EFFECT_NOTIFY);
-
-	effect->notify.notice = notice;
-	effect->notify.code = code;
-	effect->notify.text = text;
-	effect->notify.text_length = sentence.length;
+	dlsi_link_notify(&agent->link, notice, NULL, code, sentence);
 }
 
-static void follow_link(
-	struct dlsi_agent *agent, enum dlsi_link_news news, const struct dlsi_record *record, int64_t now_ns)
+/* `record` is the REFUSED that says no for good. */
+static void follow_link(struct dlsi_agent *agent, enum dlsi_link_news news, const struct dlsi_record *record)
 {
 	switch (news) {
 	case DLSI_LINK_REGISTER:
-		register_with_master(agent, now_ns);
+		register_with_master(agent);
 		break;
 	case DLSI_LINK_MOVED:
 		drop_everything(agent);
@@ -328,24 +304,24 @@ static void take_job(struct dlsi_agent *agent, const struct dlsi_job_record *rec
 	size_t spec, holder, host;
 
 	if (job) {
-		release(agent, manifest);
+		dlsi_link_release(&agent->link, manifest);
 		return;
 	}
 	job = dlsi_calloc(agent->alloc, 1, sizeof *job);
 	if (!job || dlsi_map_put(&agent->job_by_id, &record->job, job)) {
 		dlsi_free(agent->alloc, job);
-		release(agent, manifest);
-		agent->failed = true;
+		dlsi_link_release(&agent->link, manifest);
+		agent->link.failed = true;
 		return;
 	}
 	job->id = record->job;
 	job->manifest = manifest;
 	dlsi_list_init(&job->tasks);
 	dlsi_list_append(&agent->jobs, &job->node);
-	spec = dlsi_effects_store(agent->effects, record->spec.data, record->spec.length);
-	holder = dlsi_effects_store(agent->effects, record->holder.data, record->holder.length);
-	host = dlsi_effects_store(agent->effects, record->holder_host.data, record->holder_host.length);
-	effect = dlsi_effects_add(agent->effects, DLSI_EFFECT_JOB_OPEN);
+	spec = dlsi_effects_store(agent->link.effects, record->spec.data, record->spec.length);
+	holder = dlsi_effects_store(agent->link.effects, record->holder.data, record->holder.length);
+	host = dlsi_effects_store(agent->link.effects, record->holder_host.data, record->holder_host.length);
+	effect = dlsi_effects_add(agent->link.effects, DLSI_EFFECT_JOB_OPEN);
 	effect->job = job->id;
 	effect->payload = manifest;
 	effect->open.token = record->token;
@@ -376,13 +352,13 @@ static void take_assign(struct dlsi_agent *agent, const struct dlsi_assign *reco
 
 	if (!job || record->first >= record->end || record->end - record->first > DLSI_TASK_ITEMS ||
 		record->device >= agent->config.device_count || find_task(agent, record->attempt)) {
-		agent->refused_records++;
+		agent->link.refused++;
 		return;
 	}
 	task = dlsi_calloc(agent->alloc, 1, sizeof *task);
 	if (!task || dlsi_map_put(&agent->task_by_attempt, &key, task)) {
 		dlsi_free(agent->alloc, task);
-		agent->failed = true;
+		agent->link.failed = true;
 		return;
 	}
 	task->result.job = job->id;
@@ -390,7 +366,7 @@ static void take_assign(struct dlsi_agent *agent, const struct dlsi_assign *reco
 	task->result.first = record->first;
 	task->result.end = record->end;
 	dlsi_list_append(&job->tasks, &task->node);
-	effect = dlsi_effects_add(agent->effects, DLSI_EFFECT_EXECUTE);
+	effect = dlsi_effects_add(agent->link.effects, DLSI_EFFECT_EXECUTE);
 	effect->job = job->id;
 	effect->attempt = record->attempt;
 	effect->first = record->first;
@@ -424,10 +400,11 @@ static void take_taken(struct dlsi_agent *agent, const struct dlsi_taken *record
 	}
 }
 
-/* The payload is handed over. */
-static void take_record(struct dlsi_agent *agent, const struct dlsi_message *message, const struct dlsi_record *record,
-	struct dlsi_payload payload, int64_t now_ns)
+static void take_record(
+	void *owner, const struct dlsi_message *message, const struct dlsi_record *record, struct dlsi_payload payload)
 {
+	struct dlsi_agent *agent = owner;
+
 	switch (record->kind) {
 	case DLSI_JOB:
 		take_job(agent, &record->job, payload);
@@ -445,38 +422,10 @@ static void take_record(struct dlsi_agent *agent, const struct dlsi_message *mes
 		take_taken(agent, &record->taken);
 		break;
 	default:
-		follow_link(
-			agent, dlsi_link_record(&agent->link, message, record, now_ns, agent->effects), record, now_ns);
+		follow_link(agent, dlsi_link_record(&agent->link, message, record), record);
 		break;
 	}
-	release(agent, payload);
-}
-
-static void take_message(struct dlsi_agent *agent, const struct dlsi_event *event, int64_t now_ns)
-{
-	struct dlsi_message message;
-	struct dlsi_record record;
-	size_t frame = 0;
-	bool first = true;
-
-	if (dlsi_peer_equal(event->peer, agent->link.outbox.peer) &&
-		dlsi_message_open(
-			event->message.block, event->message.length, event->message.frame_count, &message, NULL) == 0) {
-		while (dlsi_message_next(&message, &record)) {
-			struct dlsi_payload payload = {0};
-
-			if (first && !dlsi_link_heard(&agent->link, &message, &record, now_ns))
-				break;
-			first = false;
-			if (dlsi_record_frames(&record))
-				payload = event->message.frames[frame++];
-			take_record(agent, &message, &record, payload, now_ns);
-		}
-	} else {
-		agent->refused_records++;
-	}
-	for (; frame < event->message.frame_count; frame++)
-		release(agent, event->message.frames[frame]);
+	dlsi_link_release(&agent->link, payload);
 }
 
 static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *event)
@@ -484,8 +433,8 @@ static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *eve
 	struct task *task = find_task(agent, event->attempt);
 
 	if (!task || task->finished) {
-		release(agent, event->executed.payload);
-		agent->refused_records++;
+		dlsi_link_release(&agent->link, event->executed.payload);
+		agent->link.refused++;
 		return;
 	}
 	task->payload = event->executed.payload;
@@ -503,51 +452,38 @@ static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *eve
 		post_result(agent, task);
 }
 
-static void say_goodbye(struct dlsi_agent *agent)
-{
-	struct dlsi_record record = {.kind = DLSI_LEAVE};
-
-	record.leave.reason = dlsi_text_of("the worker ends");
-	if (agent->link.state == DLSI_LINK_UP)
-		post_plain(agent, &record);
-	dlsi_outbox_flush(&agent->link.outbox, agent->effects);
-}
-
 void dlsi_agent_step(
 	struct dlsi_agent *agent, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects)
 {
-	enum dlsi_link_news news = DLSI_LINK_NOTHING;
-
-	agent->effects = effects;
+	dlsi_link_begin(&agent->link, now_ns, effects);
 	switch (event->kind) {
-	case DLSI_EVENT_CONNECTED:
-		news = dlsi_link_connected(&agent->link, event->peer, now_ns);
-		break;
-	case DLSI_EVENT_LOST:
-		if (dlsi_peer_equal(event->peer, agent->link.outbox.peer))
-			news = dlsi_link_lost(&agent->link);
-		break;
-	case DLSI_EVENT_TIMER:
-		news = dlsi_link_timer(&agent->link, now_ns, effects);
-		break;
 	case DLSI_EVENT_MESSAGE:
-		take_message(agent, event, now_ns);
+		dlsi_link_take(&agent->link, event, take_record, agent);
 		break;
 	case DLSI_EVENT_EXECUTED:
 		take_executed(agent, event);
 		break;
 	case DLSI_EVENT_STOP:
-		say_goodbye(agent);
+		dlsi_link_leave(&agent->link, "the worker ends");
 		break;
 	case DLSI_EVENT_TURN:
-		dlsi_outbox_flush(&agent->link.outbox, effects);
-		dlsi_releases_flush(&agent->releases, effects);
+		dlsi_link_turn(&agent->link);
 		break;
 	default:
-		agent->refused_records++;
+		follow_link(agent, dlsi_link_event(&agent->link, event), NULL);
 		break;
 	}
-	follow_link(agent, news, NULL, now_ns);
-	effects->deadline_ns = dlsi_link_deadline(&agent->link);
-	effects->failed |= agent->failed;
+	dlsi_link_end(&agent->link);
+}
+
+struct dlsi_agent_counts dlsi_agent_counts(const struct dlsi_agent *agent)
+{
+	struct dlsi_agent_counts counts = {
+		.tasks = agent->task_by_attempt.count,
+		.jobs = agent->job_by_id.count,
+		.refused = agent->link.refused,
+		.refused_transitions = agent->link.refused_transitions,
+	};
+
+	return counts;
 }

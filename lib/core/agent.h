@@ -37,6 +37,16 @@ int dlsi_agent_create(const struct dlsi_alloc *alloc, const struct dlsi_agent_co
 	struct dlsi_agent **agent_out, struct dls_error *err);
 void dlsi_agent_destroy(struct dlsi_agent *agent, struct dlsi_effects *effects);
 
+/* What is in its tables now, and what it has counted since it began. */
+struct dlsi_agent_counts {
+	uint64_t jobs;
+	uint64_t tasks;               /* executing, also when nobody wants them any more, or with a result that waits */
+	uint64_t refused;             /* what a master or a driver should not have said */
+	uint64_t refused_transitions; /* more than 0 is a fault of this program */
+};
+
+struct dlsi_agent_counts dlsi_agent_counts(const struct dlsi_agent *agent);
+
 /* Events: MESSAGE, CONNECTED, LOST, TIMER, TURN, EXECUTED, STOP. */
 void dlsi_agent_step(
 	struct dlsi_agent *agent, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects);

@@ -14,7 +14,7 @@ enum dlsi_event_kind {
 	DLSI_EVENT_PERSISTED, /* master: the log has all records up to `index` */
 	DLSI_EVENT_EXECUTED,  /* worker: a task is over; its payload is its result page or the offer of it */
 	DLSI_EVENT_FETCHED,   /* client: an offered result is here, or cannot be had */
-	DLSI_EVENT_SUBMIT,    /* client: a new job */
+	DLSI_EVENT_SUBMIT,    /* client: a new job; one of the same id must be over */
 	DLSI_EVENT_CONSUMED,  /* client: the program has taken results; room in the job's window */
 	DLSI_EVENT_CANCEL,    /* client: end a job; worker: not used */
 	DLSI_EVENT_COMMAND,   /* client: ask the master something */

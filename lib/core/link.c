@@ -10,11 +10,68 @@ void dlsi_link_init(struct dlsi_link *link, const struct dlsi_alloc *alloc)
 {
 	*link = (struct dlsi_link){.due_ns = INT64_MAX};
 	dlsi_outbox_init(&link->outbox, alloc);
+	dlsi_releases_init(&link->releases, alloc);
 }
 
 void dlsi_link_fini(struct dlsi_link *link)
 {
 	dlsi_outbox_fini(&link->outbox);
+	dlsi_releases_fini(&link->releases);
+}
+
+void dlsi_link_begin(struct dlsi_link *link, int64_t now_ns, struct dlsi_effects *effects)
+{
+	link->now_ns = now_ns;
+	link->effects = effects;
+}
+
+void dlsi_link_end(struct dlsi_link *link)
+{
+	link->effects->deadline_ns = link->due_ns;
+	link->effects->failed |= link->failed;
+}
+
+void dlsi_link_post(struct dlsi_link *link, const struct dlsi_record *record, struct dlsi_payload payload)
+{
+	dlsi_outbox_post(&link->outbox, &link->cluster, link->term, record, payload, link->effects);
+}
+
+void dlsi_link_release(struct dlsi_link *link, struct dlsi_payload payload)
+{
+	if (!dlsi_releases_add(&link->releases, payload))
+		link->failed = true;
+}
+
+struct dlsi_effect *dlsi_link_notify(
+	struct dlsi_link *link, enum dlsi_notice notice, const struct dlsi_id *job, int code, struct dlsi_text sentence)
+{
+	size_t text = dlsi_effects_store(link->effects, sentence.data, sentence.length);
+	struct dlsi_effect *effect = dlsi_effects_add(link->effects, DLSI_EFFECT_NOTIFY);
+
+	if (job)
+		effect->job = *job;
+	effect->notify.notice = notice;
+	effect->notify.code = code;
+	effect->notify.text = text;
+	effect->notify.text_length = sentence.length;
+	return effect;
+}
+
+void dlsi_link_turn(struct dlsi_link *link)
+{
+	dlsi_outbox_flush(&link->outbox, link->effects);
+	dlsi_releases_flush(&link->releases, link->effects);
+}
+
+void dlsi_link_leave(struct dlsi_link *link, const char *reason)
+{
+	struct dlsi_record record = {.kind = DLSI_LEAVE};
+
+	if (link->state != DLSI_LINK_UP)
+		return;
+	record.leave.reason = dlsi_text_of(reason);
+	dlsi_link_post(link, &record, (struct dlsi_payload){0});
+	dlsi_outbox_flush(&link->outbox, link->effects);
 }
 
 static bool move(struct dlsi_link *link, enum dlsi_link_state next)
@@ -22,30 +79,25 @@ static bool move(struct dlsi_link *link, enum dlsi_link_state next)
 	return dlsi_lifecycle_set(DLSI_LIFECYCLE_LINK, &link->state, (uint8_t)next, &link->refused_transitions);
 }
 
-void dlsi_link_post(struct dlsi_link *link, const struct dlsi_record *record, struct dlsi_payload payload,
-	struct dlsi_effects *effects)
+void dlsi_link_registered(struct dlsi_link *link)
 {
-	dlsi_outbox_post(&link->outbox, &link->cluster, link->term, record, payload, effects);
-}
-
-void dlsi_link_registered(struct dlsi_link *link, int64_t now_ns, struct dlsi_effects *effects)
-{
-	dlsi_outbox_flush(&link->outbox, effects);
+	dlsi_outbox_flush(&link->outbox, link->effects);
 	link->outbox.sent = 1;
-	link->due_ns = now_ns + REGISTER_EVERY_NS;
+	link->due_ns = link->now_ns + REGISTER_EVERY_NS;
 }
 
-enum dlsi_link_news dlsi_link_connected(struct dlsi_link *link, struct dlsi_peer peer, int64_t now_ns)
+static enum dlsi_link_news connected(struct dlsi_link *link, struct dlsi_peer peer)
 {
-	if (link->state == DLSI_LINK_REJECTED || !move(link, DLSI_LINK_REGISTERING))
+	if (link->state == DLSI_LINK_REJECTED)
 		return DLSI_LINK_NOTHING;
+	move(link, DLSI_LINK_REGISTERING);
 	dlsi_outbox_connect(&link->outbox, peer);
-	link->heard_ns = now_ns;
+	link->heard_ns = link->now_ns;
 	link->unanswered = 0;
 	return DLSI_LINK_REGISTER;
 }
 
-enum dlsi_link_news dlsi_link_lost(struct dlsi_link *link)
+static enum dlsi_link_news lose(struct dlsi_link *link)
 {
 	bool up = link->state == DLSI_LINK_UP;
 
@@ -57,17 +109,44 @@ enum dlsi_link_news dlsi_link_lost(struct dlsi_link *link)
 	return up ? DLSI_LINK_LOST : DLSI_LINK_NOTHING;
 }
 
-bool dlsi_link_heard(
-	struct dlsi_link *link, const struct dlsi_message *message, const struct dlsi_record *first, int64_t now_ns)
+/* Counts a message and checks that it is from the cluster of the link. */
+static bool is_heard(struct dlsi_link *link, const struct dlsi_message *message, const struct dlsi_record *first)
 {
 	if (link->state == DLSI_LINK_DOWN || link->state == DLSI_LINK_REJECTED)
 		return false;
-	link->heard_ns = now_ns;
+	link->heard_ns = link->now_ns;
 	link->received++;
 	if (first->kind == DLSI_WELCOME || first->kind == DLSI_REFUSED)
 		return true;
 	return link->state == DLSI_LINK_UP && dlsi_id_equal(&message->cluster, &link->cluster) &&
 	       message->term >= link->term;
+}
+
+void dlsi_link_take(struct dlsi_link *link, const struct dlsi_event *event,
+	void (*take)(void *owner, const struct dlsi_message *message, const struct dlsi_record *record,
+		struct dlsi_payload payload),
+	void *owner)
+{
+	bool ours = dlsi_peer_equal(event->peer, link->outbox.peer), first = true;
+	struct dlsi_message message;
+	struct dlsi_record record;
+	size_t frame = 0;
+	int rc = dlsi_message_open(
+		event->message.block, event->message.length, event->message.frame_count, &message, NULL);
+
+	link->refused += rc != 0;
+	while (ours && rc == 0 && dlsi_message_next(&message, &record)) {
+		struct dlsi_payload payload = {0};
+
+		if (first ? !is_heard(link, &message, &record) : link->state != DLSI_LINK_UP)
+			break;
+		first = false;
+		if (dlsi_record_frames(&record))
+			payload = event->message.frames[frame++];
+		take(owner, &message, &record, payload);
+	}
+	for (; frame < event->message.frame_count; frame++)
+		dlsi_link_release(link, event->message.frames[frame]);
 }
 
 static int64_t between(uint64_t value, int64_t low, int64_t high)
@@ -81,6 +160,8 @@ static enum dlsi_link_news welcomed(
 	bool moved = !dlsi_id_equal(&link->cluster, &message->cluster);
 	bool again = link->state == DLSI_LINK_UP; /* the answer to a REGISTER that was repeated needlessly */
 
+	if (!moved && message->term < link->term) /* a leader of the past */
+		return DLSI_LINK_NOTHING;
 	move(link, DLSI_LINK_UP);
 	link->cluster = message->cluster;
 	link->term = message->term;
@@ -95,74 +176,80 @@ static enum dlsi_link_news welcomed(
 }
 
 /* The connection is of no use any more: a new socket, and all begins anew. */
-static enum dlsi_link_news abandon(struct dlsi_link *link, struct dlsi_effects *effects)
+static enum dlsi_link_news abandon(struct dlsi_link *link)
 {
-	enum dlsi_link_news news = dlsi_link_lost(link);
+	enum dlsi_link_news news = lose(link);
 
-	dlsi_effects_add(effects, DLSI_EFFECT_RECONNECT);
+	dlsi_effects_add(link->effects, DLSI_EFFECT_RECONNECT);
 	return news;
 }
 
 static enum dlsi_link_news refused(struct dlsi_link *link, const struct dlsi_refused *record)
 {
-	if (record->code == DLS_ESTATE) { /* the master has no entry for this connection */
-		move(link, DLSI_LINK_REGISTERING);
-		return DLSI_LINK_REGISTER;
+	if (record->code != DLS_ESTATE && !record->retry_after_ms) {
+		move(link, DLSI_LINK_REJECTED);
+		link->due_ns = INT64_MAX;
+		return DLSI_LINK_REFUSED_FOR_GOOD;
 	}
-	if (record->retry_after_ms) {
-		move(link, DLSI_LINK_REGISTERING);
-		return DLSI_LINK_NOTHING;
-	}
-	move(link, DLSI_LINK_REJECTED);
-	link->due_ns = INT64_MAX;
-	return DLSI_LINK_REFUSED_FOR_GOOD;
+	move(link, DLSI_LINK_REGISTERING);
+	dlsi_outbox_connect(&link->outbox, link->outbox.peer); /* what waited would be refused too */
+	/* ESTATE: the master has no entry for this connection. Else the timer repeats REGISTER. */
+	return record->code == DLS_ESTATE ? DLSI_LINK_REGISTER : DLSI_LINK_NOTHING;
 }
 
-enum dlsi_link_news dlsi_link_record(struct dlsi_link *link, const struct dlsi_message *message,
-	const struct dlsi_record *record, int64_t now_ns, struct dlsi_effects *effects)
+enum dlsi_link_news dlsi_link_record(
+	struct dlsi_link *link, const struct dlsi_message *message, const struct dlsi_record *record)
 {
 	switch (record->kind) {
 	case DLSI_WELCOME:
-		link->heard_ns = now_ns;
 		return welcomed(link, message, &record->welcome);
 	case DLSI_HEARTBEAT:
-		return record->heartbeat.sent == link->received ? DLSI_LINK_NOTHING : abandon(link, effects);
+		return record->heartbeat.sent == link->received ? DLSI_LINK_NOTHING : abandon(link);
 	case DLSI_LEAVE:
-		return abandon(link, effects);
+		return abandon(link);
 	case DLSI_REFUSED:
 		return refused(link, &record->refused);
 	default:
+		link->refused++;
 		return DLSI_LINK_NOTHING;
 	}
 }
 
-static enum dlsi_link_news heartbeat(struct dlsi_link *link, int64_t now_ns, struct dlsi_effects *effects)
+static enum dlsi_link_news heartbeat(struct dlsi_link *link)
 {
 	struct dlsi_record record = {.kind = DLSI_HEARTBEAT};
 
-	if (now_ns - link->due_ns > link->timeout_ns / 2) /* the loop itself was away: nobody could be heard */
-		link->heard_ns = now_ns;
-	if (now_ns - link->heard_ns > link->timeout_ns)
-		return abandon(link, effects);
+	if (link->now_ns - link->due_ns > link->timeout_ns / 2) /* the loop itself was away: nobody could be heard */
+		link->heard_ns = link->now_ns;
+	if (link->now_ns - link->heard_ns > link->timeout_ns)
+		return abandon(link);
 	record.heartbeat.sent = link->outbox.sent + 1;
 	record.heartbeat.received = link->received;
-	dlsi_link_post(link, &record, (struct dlsi_payload){0}, effects);
-	link->due_ns = now_ns + link->heartbeat_ns;
+	dlsi_link_post(link, &record, (struct dlsi_payload){0});
+	link->due_ns = link->now_ns + link->heartbeat_ns;
 	return DLSI_LINK_NOTHING;
 }
 
-enum dlsi_link_news dlsi_link_timer(struct dlsi_link *link, int64_t now_ns, struct dlsi_effects *effects)
+static enum dlsi_link_news timer(struct dlsi_link *link)
 {
-	if (now_ns < link->due_ns)
+	if (link->now_ns < link->due_ns)
 		return DLSI_LINK_NOTHING;
 	if (link->state == DLSI_LINK_UP)
-		return heartbeat(link, now_ns, effects);
-	if (link->state != DLSI_LINK_REGISTERING)
-		return DLSI_LINK_NOTHING;
-	return ++link->unanswered < REGISTERS_PER_SOCKET ? DLSI_LINK_REGISTER : abandon(link, effects);
+		return heartbeat(link);
+	return ++link->unanswered < REGISTERS_PER_SOCKET ? DLSI_LINK_REGISTER : abandon(link);
 }
 
-int64_t dlsi_link_deadline(const struct dlsi_link *link)
+enum dlsi_link_news dlsi_link_event(struct dlsi_link *link, const struct dlsi_event *event)
 {
-	return link->due_ns;
+	switch (event->kind) {
+	case DLSI_EVENT_CONNECTED:
+		return connected(link, event->peer);
+	case DLSI_EVENT_LOST:
+		return dlsi_peer_equal(event->peer, link->outbox.peer) ? lose(link) : DLSI_LINK_NOTHING;
+	case DLSI_EVENT_TIMER:
+		return timer(link);
+	default:
+		link->refused++;
+		return DLSI_LINK_NOTHING;
+	}
 }

@@ -226,15 +226,15 @@ static void submit_attached_again(
 		dlsi_job_refresh(master, job);
 }
 
-/* Under the key of a durable job that is kept here another cannot begin; of an attached job only the client that has
- * its results can go on, and for all others it begins anew. */
+/* Under the key of a durable job that is kept here another cannot begin. Of an attached job only the client that has
+ * its results can go on, and only with the inputs that it named by the token; else the job begins anew. */
 static void submit_known(struct dlsi_master *master, struct client *client, struct job *job,
 	const struct dlsi_submit *record, struct dlsi_payload manifest)
 {
-	bool durable = record->flags & DLSI_SUBMIT_DURABLE,
+	bool durable = record->flags & DLSI_SUBMIT_DURABLE, same_inputs = dlsi_id_equal(&job->token, &record->token),
 	     same = job->count == record->count && job->durable == durable;
 
-	if (!job->durable && !(same && job->client == client)) {
+	if (!job->durable && !(same && same_inputs && job->client == client)) {
 		dlsi_job_end(master, job, DLSI_JOB_CANCELLED, DLS_ECANCELLED,
 			"the job was submitted again under the same key");
 		submit_new(master, client, record, manifest);

@@ -2,30 +2,22 @@
 
 #include "core/session_state.h"
 
+#include "proto/bytes.h"
+
 void dlsi_session_release(struct dlsi_session *session, struct dlsi_payload payload)
 {
-	if (!dlsi_releases_add(&session->releases, payload))
-		session->failed = true;
+	dlsi_link_release(&session->link, payload);
 }
 
 void dlsi_session_post(struct dlsi_session *session, const struct dlsi_record *record, struct dlsi_payload payload)
 {
-	dlsi_link_post(&session->link, record, payload, session->effects);
+	dlsi_link_post(&session->link, record, payload);
 }
 
 struct dlsi_effect *dlsi_session_notify(struct dlsi_session *session, enum dlsi_notice notice,
 	const struct dlsi_id *job, int code, struct dlsi_text sentence)
 {
-	size_t text = dlsi_effects_store(session->effects, sentence.data, sentence.length);
-	struct dlsi_effect *effect = dlsi_effects_add(session->effects, DLSI_EFFECT_NOTIFY);
-
-	if (job)
-		effect->job = *job;
-	effect->notify.notice = notice;
-	effect->notify.code = code;
-	effect->notify.text = text;
-	effect->notify.text_length = sentence.length;
-	return effect;
+	return dlsi_link_notify(&session->link, notice, job, code, sentence);
 }
 
 int dlsi_session_create(const struct dlsi_alloc *alloc, const struct dlsi_session_config *config,
@@ -40,10 +32,10 @@ int dlsi_session_create(const struct dlsi_alloc *alloc, const struct dlsi_sessio
 	session->retry_ns = INT64_MAX;
 	dlsi_list_init(&session->jobs);
 	dlsi_list_init(&session->dirty);
-	dlsi_list_init(&session->fetches);
+	dlsi_list_init(&session->orphans);
 	dlsi_link_init(&session->link, alloc);
-	dlsi_releases_init(&session->releases, alloc);
 	dlsi_buffer_init(&session->scratch, alloc);
+	dlsi_buffer_init(&session->asked, alloc);
 	dlsi_map_init(&session->job_by_id, alloc, config->seed);
 	dlsi_map_init(&session->fetch_by_attempt, alloc, config->seed + 1);
 	session->tenant = dlsi_strdup(alloc, config->tenant);
@@ -63,10 +55,10 @@ void dlsi_session_destroy(struct dlsi_session *session, struct dlsi_effects *eff
 		return;
 	dlsi_list_each (node, &session->jobs)
 		dlsi_session_job_destroy(session, dlsi_list_entry(node, struct job, node));
-	dlsi_list_each (node, &session->fetches)
+	dlsi_list_each (node, &session->orphans)
 		dlsi_session_fetch_destroy(session, dlsi_list_entry(node, struct fetch, node));
 	if (effects)
-		dlsi_releases_flush(&session->releases, effects);
+		dlsi_releases_flush(&session->link.releases, effects);
 	for (uint32_t i = 0; i < session->spec_count; i++)
 		dlsi_free(session->alloc, session->specs[i].json);
 	dlsi_free(session->alloc, session->specs);
@@ -76,12 +68,12 @@ void dlsi_session_destroy(struct dlsi_session *session, struct dlsi_effects *eff
 	dlsi_map_fini(&session->job_by_id);
 	dlsi_map_fini(&session->fetch_by_attempt);
 	dlsi_buffer_fini(&session->scratch);
-	dlsi_releases_fini(&session->releases);
+	dlsi_buffer_fini(&session->asked);
 	dlsi_link_fini(&session->link);
 	dlsi_free(session->alloc, session);
 }
 
-static void register_with_master(struct dlsi_session *session, int64_t now_ns)
+static void register_with_master(struct dlsi_session *session)
 {
 	struct dlsi_record record = {.kind = DLSI_REGISTER};
 
@@ -95,7 +87,7 @@ static void register_with_master(struct dlsi_session *session, int64_t now_ns)
 		.data_endpoint = dlsi_text_of(session->data_endpoint),
 	};
 	dlsi_session_post(session, &record, (struct dlsi_payload){0});
-	dlsi_link_registered(&session->link, now_ns, session->effects);
+	dlsi_link_registered(&session->link);
 }
 
 static void resume(struct dlsi_session *session, bool moved)
@@ -115,9 +107,10 @@ static void resume(struct dlsi_session *session, bool moved)
 	}
 }
 
-/* No master will take this client: every job ends. */
+/* No master will take this client: every job ends, and so will those to come. */
 static void give_up(struct dlsi_session *session, const struct dlsi_refused *record)
 {
+	dlsi_fail(&session->rejection, record->code, "%.*s", (int)record->sentence.length, record->sentence.data);
 	dlsi_list_each (node, &session->jobs) {
 		struct job *job = dlsi_list_entry(node, struct job, node);
 
@@ -128,12 +121,12 @@ static void give_up(struct dlsi_session *session, const struct dlsi_refused *rec
 	dlsi_session_notify(session, DLSI_NOTICE_REJECTED, NULL, record->code, record->sentence);
 }
 
-static void follow_link(
-	struct dlsi_session *session, enum dlsi_link_news news, const struct dlsi_record *record, int64_t now_ns)
+/* `record` is the REFUSED that says no for good. */
+static void follow_link(struct dlsi_session *session, enum dlsi_link_news news, const struct dlsi_record *record)
 {
 	switch (news) {
 	case DLSI_LINK_REGISTER:
-		register_with_master(session, now_ns);
+		register_with_master(session);
 		break;
 	case DLSI_LINK_MOVED:
 	case DLSI_LINK_WELCOMED:
@@ -156,7 +149,7 @@ static void take_progress(struct dlsi_session *session, const struct dlsi_progre
 	struct job *job = dlsi_map_get(&session->job_by_id, &record->job);
 	struct dlsi_effect *effect;
 
-	if (!job || job->over)
+	if (!job || job->over || !job->accepted)
 		return;
 	effect = dlsi_session_notify(session, DLSI_NOTICE_PROGRESS, &job->id, 0, (struct dlsi_text){0});
 	effect->notify.done = record->done;
@@ -164,17 +157,41 @@ static void take_progress(struct dlsi_session *session, const struct dlsi_progre
 	effect->notify.workers = record->workers;
 }
 
+static void reply(struct dlsi_session *session, uint64_t number, int code, struct dlsi_text text)
+{
+	dlsi_session_notify(session, DLSI_NOTICE_REPLY, NULL, code, text)->notify.number = number;
+}
+
+/* Removes the number from the commands that wait for an answer; false if it is none of them. */
+static bool take_asked(struct dlsi_session *session, uint64_t number)
+{
+	struct dlsi_numbers asked = dlsi_session_numbers(&session->asked);
+
+	for (uint32_t i = 0; i < asked.count; i++) {
+		if (dlsi_numbers_at(&asked, i) != number)
+			continue;
+		dlsi_put_u64(session->asked.data + 8 * (size_t)i, dlsi_numbers_at(&asked, asked.count - 1));
+		session->asked.length -= 8;
+		return true;
+	}
+	return false;
+}
+
 static void take_reply(struct dlsi_session *session, const struct dlsi_reply *record)
 {
 	struct dlsi_text text = {(const char *)record->json.data, record->json.length};
 
-	dlsi_session_notify(session, DLSI_NOTICE_REPLY, NULL, record->code, text)->notify.number = record->number;
+	if (take_asked(session, record->number))
+		reply(session, record->number, record->code, text);
+	else
+		session->link.refused++;
 }
 
-/* The payload is handed over. */
-static void take_record(struct dlsi_session *session, const struct dlsi_message *message,
-	const struct dlsi_record *record, struct dlsi_payload payload, int64_t now_ns)
+static void take_record(
+	void *owner, const struct dlsi_message *message, const struct dlsi_record *record, struct dlsi_payload payload)
 {
+	struct dlsi_session *session = owner;
+
 	switch (record->kind) {
 	case DLSI_RESULT:
 		dlsi_session_result(session, &record->result, payload);
@@ -193,105 +210,71 @@ static void take_record(struct dlsi_session *session, const struct dlsi_message 
 		break;
 	case DLSI_REFUSED:
 		if (!dlsi_id_is_zero(&record->refused.job)) {
-			dlsi_session_refused(session, &record->refused, now_ns);
+			dlsi_session_refused(session, &record->refused);
 			break;
 		}
 		/* fall through */
 	default:
-		follow_link(session, dlsi_link_record(&session->link, message, record, now_ns, session->effects),
-			record, now_ns);
+		follow_link(session, dlsi_link_record(&session->link, message, record), record);
 		break;
 	}
 	dlsi_session_release(session, payload);
-}
-
-static void take_message(struct dlsi_session *session, const struct dlsi_event *event, int64_t now_ns)
-{
-	struct dlsi_message message;
-	struct dlsi_record record;
-	size_t frame = 0;
-	bool first = true;
-
-	if (dlsi_peer_equal(event->peer, session->link.outbox.peer) &&
-		dlsi_message_open(
-			event->message.block, event->message.length, event->message.frame_count, &message, NULL) == 0) {
-		while (dlsi_message_next(&message, &record)) {
-			struct dlsi_payload payload = {0};
-
-			if (first && !dlsi_link_heard(&session->link, &message, &record, now_ns))
-				break;
-			first = false;
-			if (dlsi_record_frames(&record))
-				payload = event->message.frames[frame++];
-			take_record(session, &message, &record, payload, now_ns);
-		}
-	} else {
-		session->refused_records++;
-	}
-	for (; frame < event->message.frame_count; frame++)
-		dlsi_session_release(session, event->message.frames[frame]);
 }
 
 static void ask(struct dlsi_session *session, const struct dlsi_event *event)
 {
 	struct dlsi_record record = {.kind = DLSI_COMMAND};
 
-	if (session->link.state != DLSI_LINK_UP) {
-		dlsi_session_notify(session, DLSI_NOTICE_REPLY, NULL, DLS_EUNREACHABLE,
-			dlsi_text_of("there is no connection to a master"))
-			->notify.number = event->command.number;
+	if (event->command.json.length > DLSI_COMMAND_BYTES) {
+		reply(session, event->command.number, DLS_ELIMIT, dlsi_text_of("the command is too long"));
 		return;
 	}
+	dlsi_write_u64(&session->asked, event->command.number);
+	session->link.failed |= session->asked.failed;
+	if (session->link.state != DLSI_LINK_UP) /* it is answered when the step ends */
+		return;
 	record.command.number = event->command.number;
 	record.command.json = event->command.json;
 	dlsi_session_post(session, &record, (struct dlsi_payload){0});
 }
 
-static void say_goodbye(struct dlsi_session *session)
+/* An answer comes over the connection of its question or not at all. */
+static void answer_unreached(struct dlsi_session *session)
 {
-	struct dlsi_record record = {.kind = DLSI_LEAVE};
+	struct dlsi_numbers asked = dlsi_session_numbers(&session->asked);
 
-	record.leave.reason = dlsi_text_of("the client ends");
-	if (session->link.state == DLSI_LINK_UP)
-		dlsi_session_post(session, &record, (struct dlsi_payload){0});
-	dlsi_outbox_flush(&session->link.outbox, session->effects);
+	for (uint32_t i = 0; i < asked.count; i++)
+		reply(session, dlsi_numbers_at(&asked, i), DLS_EUNREACHABLE,
+			dlsi_text_of("there is no connection to a master"));
+	dlsi_buffer_clear(&session->asked);
 }
 
 static void end_turn(struct dlsi_session *session)
 {
 	dlsi_list_each (node, &session->dirty)
 		dlsi_session_post_ack(session, dlsi_list_entry(node, struct job, dirty));
-	dlsi_outbox_flush(&session->link.outbox, session->effects);
-	dlsi_releases_flush(&session->releases, session->effects);
+	dlsi_link_turn(&session->link);
 }
 
-static int64_t deadline(const struct dlsi_session *session)
+static void end_step(struct dlsi_session *session)
 {
-	int64_t due = dlsi_link_deadline(&session->link);
+	struct dlsi_effects *effects = session->link.effects;
+	bool up = session->link.state == DLSI_LINK_UP;
 
-	return session->link.state == DLSI_LINK_UP && session->retry_ns < due ? session->retry_ns : due;
+	if (!up)
+		answer_unreached(session);
+	dlsi_link_end(&session->link);
+	if (up && session->retry_ns < effects->deadline_ns)
+		effects->deadline_ns = session->retry_ns;
 }
 
 void dlsi_session_step(
 	struct dlsi_session *session, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects)
 {
-	enum dlsi_link_news news = DLSI_LINK_NOTHING;
-
-	session->effects = effects;
+	dlsi_link_begin(&session->link, now_ns, effects);
 	switch (event->kind) {
-	case DLSI_EVENT_CONNECTED:
-		news = dlsi_link_connected(&session->link, event->peer, now_ns);
-		break;
-	case DLSI_EVENT_LOST:
-		if (dlsi_peer_equal(event->peer, session->link.outbox.peer))
-			news = dlsi_link_lost(&session->link);
-		break;
-	case DLSI_EVENT_TIMER:
-		dlsi_session_run_retries(session, now_ns);
-		news = dlsi_link_timer(&session->link, now_ns, effects);
-		break;
 	case DLSI_EVENT_MESSAGE:
-		take_message(session, event, now_ns);
+		dlsi_link_take(&session->link, event, take_record, session);
 		break;
 	case DLSI_EVENT_FETCHED:
 		dlsi_session_fetched(session, event);
@@ -309,16 +292,28 @@ void dlsi_session_step(
 		ask(session, event);
 		break;
 	case DLSI_EVENT_STOP:
-		say_goodbye(session);
+		dlsi_link_leave(&session->link, "the client ends");
 		break;
 	case DLSI_EVENT_TURN:
 		end_turn(session);
 		break;
+	case DLSI_EVENT_TIMER:
+		dlsi_session_run_retries(session);
+		/* fall through */
 	default:
-		session->refused_records++;
+		follow_link(session, dlsi_link_event(&session->link, event), NULL);
 		break;
 	}
-	follow_link(session, news, NULL, now_ns);
-	effects->deadline_ns = deadline(session);
-	effects->failed |= session->failed;
+	end_step(session);
+}
+
+struct dlsi_session_counts dlsi_session_counts(const struct dlsi_session *session)
+{
+	return (struct dlsi_session_counts){
+		.jobs = session->job_by_id.count,
+		.fetches = session->fetch_by_attempt.count,
+		.commands = session->asked.length / 8,
+		.refused = session->link.refused,
+		.refused_transitions = session->link.refused_transitions,
+	};
 }

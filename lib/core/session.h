@@ -21,6 +21,17 @@ int dlsi_session_create(const struct dlsi_alloc *alloc, const struct dlsi_sessio
 	struct dlsi_session **session_out, struct dls_error *err);
 void dlsi_session_destroy(struct dlsi_session *session, struct dlsi_effects *effects);
 
+/* What is in its tables now, and what it has counted since it began. */
+struct dlsi_session_counts {
+	uint64_t jobs;
+	uint64_t fetches;
+	uint64_t commands;            /* that wait for an answer */
+	uint64_t refused;             /* what a master or a driver should not have said */
+	uint64_t refused_transitions; /* more than 0 is a fault of this program */
+};
+
+struct dlsi_session_counts dlsi_session_counts(const struct dlsi_session *session);
+
 /* Events: MESSAGE, CONNECTED, LOST, TIMER, TURN, FETCHED, SUBMIT, CONSUMED, CANCEL, COMMAND, STOP. */
 void dlsi_session_step(
 	struct dlsi_session *session, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects);

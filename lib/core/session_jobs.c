@@ -32,6 +32,7 @@ static struct job *create_job(struct dlsi_session *session, const struct dlsi_ev
 	dlsi_buffer_init(&job->lost, session->alloc);
 	dlsi_list_init(&job->dirty);
 	dlsi_list_init(&job->offers);
+	dlsi_list_init(&job->fetches);
 	dlsi_list_append(&session->jobs, &job->node);
 	return job;
 }
@@ -58,8 +59,8 @@ static struct dlsi_numbers received_numbers(struct dlsi_session *session, const 
 		dlsi_write_u64(&session->scratch, job->received.at[i].first);
 		dlsi_write_u64(&session->scratch, job->received.at[i].end);
 	}
-	session->failed |= session->scratch.failed;
-	return (struct dlsi_numbers){session->scratch.data, (uint32_t)(session->scratch.length / 8)};
+	session->link.failed |= session->scratch.failed;
+	return dlsi_session_numbers(&session->scratch);
 }
 
 void dlsi_session_post_submit(struct dlsi_session *session, struct job *job)
@@ -107,23 +108,38 @@ void dlsi_session_finish(
 	dlsi_session_notify(session, DLSI_NOTICE_ENDED, &job->id, code, sentence)->notify.state = state;
 }
 
+/* The job ends before it has begun. */
+static void refuse(struct dlsi_session *session, const struct dlsi_event *event, int code, const char *sentence)
+{
+	dlsi_session_release(session, event->submit.manifest);
+	dlsi_session_notify(session, DLSI_NOTICE_ENDED, &event->job, code, dlsi_text_of(sentence))->notify.state =
+		DLSI_JOB_FAILED;
+}
+
 void dlsi_session_submit(struct dlsi_session *session, const struct dlsi_event *event)
 {
-	struct job *known = dlsi_map_get(&session->job_by_id, &event->job), *job = NULL;
+	struct job *known = dlsi_map_get(&session->job_by_id, &event->job), *job;
 
-	if (!known || known->over) {
-		if (known)
-			dlsi_session_job_destroy(session, known);
-		job = create_job(session, event);
+	if (session->rejection.code) {
+		refuse(session, event, session->rejection.code, session->rejection.text);
+		return;
 	}
-	if (!job) {
+	if (event->submit.spec.length > DLSI_SPEC_BYTES) {
+		refuse(session, event, DLS_ELIMIT, "the job's specification is too long");
+		return;
+	}
+	if (known && !known->over) {
+		session->link.refused++;
 		dlsi_session_release(session, event->submit.manifest);
-		dlsi_session_notify(session, DLSI_NOTICE_ENDED, &event->job, DLS_EBUSY,
-			dlsi_text_of("this client has no room for another job, or has one under the same key"))
-			->notify.state = DLSI_JOB_FAILED;
-	} else if (session->link.state == DLSI_LINK_UP) {
-		dlsi_session_post_submit(session, job);
+		return;
 	}
+	if (known)
+		dlsi_session_job_destroy(session, known);
+	job = create_job(session, event);
+	if (!job)
+		refuse(session, event, DLS_EBUSY, "this client has no room for another specification or job");
+	else if (session->link.state == DLSI_LINK_UP)
+		dlsi_session_post_submit(session, job);
 }
 
 void dlsi_session_cancel(struct dlsi_session *session, const struct dlsi_event *event)
@@ -153,14 +169,14 @@ void dlsi_session_accepted(struct dlsi_session *session, const struct dlsi_accep
 		dlsi_session_mark_dirty(session, job);
 }
 
-void dlsi_session_refused(struct dlsi_session *session, const struct dlsi_refused *record, int64_t now_ns)
+void dlsi_session_refused(struct dlsi_session *session, const struct dlsi_refused *record)
 {
 	struct job *job = dlsi_map_get(&session->job_by_id, &record->job);
 
 	if (!job)
 		return;
 	if (record->retry_after_ms && !job->over) {
-		job->retry_ns = now_ns + record->retry_after_ms * DLSI_MILLISECOND_NS;
+		job->retry_ns = session->link.now_ns + record->retry_after_ms * DLSI_MILLISECOND_NS;
 		if (job->retry_ns < session->retry_ns)
 			session->retry_ns = job->retry_ns;
 		return;
@@ -182,8 +198,10 @@ void dlsi_session_end(struct dlsi_session *session, const struct dlsi_end *recor
 	dlsi_session_job_destroy(session, job);
 }
 
-void dlsi_session_run_retries(struct dlsi_session *session, int64_t now_ns)
+void dlsi_session_run_retries(struct dlsi_session *session)
 {
+	int64_t now_ns = session->link.now_ns;
+
 	if (session->retry_ns > now_ns || session->link.state != DLSI_LINK_UP)
 		return;
 	session->retry_ns = INT64_MAX;

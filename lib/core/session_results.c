@@ -25,28 +25,42 @@ void dlsi_session_fetch_destroy(struct dlsi_session *session, struct fetch *fetc
 	dlsi_free(session->alloc, fetch);
 }
 
-static struct dlsi_numbers numbers(const struct dlsi_buffer *buffer)
+struct dlsi_numbers dlsi_session_numbers(const struct dlsi_buffer *buffer)
 {
 	return (struct dlsi_numbers){buffer->data, (uint32_t)(buffer->length / 8)};
+}
+
+/* The next of the attempts in the buffer from *at on, as many as a record may carry. */
+static struct dlsi_numbers next_numbers(const struct dlsi_buffer *buffer, size_t *at)
+{
+	struct dlsi_numbers numbers = dlsi_session_numbers(buffer);
+	size_t left = numbers.count - *at;
+
+	numbers.count = (uint32_t)(left < DLSI_MESSAGE_RECORDS ? left : DLSI_MESSAGE_RECORDS);
+	if (numbers.count)
+		numbers.data += 8 * *at;
+	*at += numbers.count;
+	return numbers;
 }
 
 void dlsi_session_post_ack(struct dlsi_session *session, struct job *job)
 {
 	struct dlsi_record record = {.kind = DLSI_ACK};
+	size_t taken = 0, lost = 0;
 
 	dlsi_list_remove(&job->dirty);
 	if (session->link.state != DLSI_LINK_UP || !job->accepted)
 		return;
 	job->told_end = dlsi_session_window_end(job);
 	job->told_bytes = dlsi_session_window_bytes(job);
-	record.ack = (struct dlsi_ack){
-		.job = job->id,
-		.window_end = job->told_end,
-		.window_bytes = job->told_bytes,
-		.taken = numbers(&job->taken),
-		.lost = numbers(&job->lost),
-	};
-	dlsi_session_post(session, &record, (struct dlsi_payload){0});
+	record.ack.job = job->id;
+	record.ack.window_end = job->told_end;
+	record.ack.window_bytes = job->told_bytes;
+	do {
+		record.ack.taken = next_numbers(&job->taken, &taken);
+		record.ack.lost = next_numbers(&job->lost, &lost);
+		dlsi_session_post(session, &record, (struct dlsi_payload){0});
+	} while (8 * taken < job->taken.length || 8 * lost < job->lost.length);
 	dlsi_buffer_clear(&job->taken);
 	dlsi_buffer_clear(&job->lost);
 }
@@ -62,11 +76,11 @@ static bool deliver(
 	struct dlsi_session *session, struct job *job, const struct dlsi_result *result, struct dlsi_payload payload)
 {
 	uint64_t added = 0, at = result->first;
-	size_t worker = dlsi_effects_store(session->effects, result->worker.data, result->worker.length);
+	size_t worker = dlsi_effects_store(session->link.effects, result->worker.data, result->worker.length);
 
 	while ((at = dlsi_ranges_first_missing(&job->received, at)) < result->end) {
 		uint64_t known = dlsi_ranges_first_present(&job->received, at);
-		struct dlsi_effect *effect = dlsi_effects_add(session->effects, DLSI_EFFECT_DELIVER);
+		struct dlsi_effect *effect = dlsi_effects_add(session->link.effects, DLSI_EFFECT_DELIVER);
 
 		effect->job = job->id;
 		effect->attempt = result->attempt;
@@ -81,7 +95,7 @@ static bool deliver(
 		at = effect->end;
 	}
 	if (dlsi_ranges_add(&job->received, result->first, result->end, &added))
-		session->failed = true;
+		session->link.failed = true;
 	job->received_items += added;
 	return added != 0;
 }
@@ -94,10 +108,8 @@ static void take_page(
 		job->waiting += payload.bytes;
 	dlsi_session_release(session, payload);
 	dlsi_write_u64(&job->taken, result->attempt);
-	session->failed |= job->taken.failed;
+	session->link.failed |= job->taken.failed;
 	dlsi_session_mark_dirty(session, job);
-	if (job->taken.length >= 8 * (DLSI_MESSAGE_RECORDS / 4))
-		dlsi_session_post_ack(session, job);
 	if (!job->over && job->received_items == job->count) {
 		dlsi_session_post_ack(session, job);
 		dlsi_session_finish(session, job, DLSI_JOB_DONE, 0, (struct dlsi_text){0});
@@ -106,10 +118,11 @@ static void take_page(
 
 static void begin_fetch(struct dlsi_session *session, const struct job *job, const struct fetch *fetch)
 {
+	struct dlsi_effects *effects = session->link.effects;
 	const struct dlsi_result *result = &fetch->result;
-	size_t holder = dlsi_effects_store(session->effects, result->holder.data, result->holder.length);
-	size_t host = dlsi_effects_store(session->effects, result->holder_host.data, result->holder_host.length);
-	struct dlsi_effect *effect = dlsi_effects_add(session->effects, DLSI_EFFECT_FETCH);
+	size_t holder = dlsi_effects_store(effects, result->holder.data, result->holder.length);
+	size_t host = dlsi_effects_store(effects, result->holder_host.data, result->holder_host.length);
+	struct dlsi_effect *effect = dlsi_effects_add(effects, DLSI_EFFECT_FETCH);
 
 	effect->job = job->id;
 	effect->attempt = result->attempt;
@@ -139,7 +152,7 @@ static void begin_fetches(struct dlsi_session *session, struct job *job)
 		if (!has_room(job, fetch))
 			break;
 		dlsi_list_remove(&fetch->node);
-		dlsi_list_append(&session->fetches, &fetch->node);
+		dlsi_list_append(&job->fetches, &fetch->node);
 		job->fetching += fetch->result.offer.length;
 		begin_fetch(session, job, fetch);
 	}
@@ -173,10 +186,10 @@ static void keep_offer(struct dlsi_session *session, struct job *job, const stru
 	fetch = dlsi_calloc(session->alloc, 1, sizeof *fetch);
 	if (!fetch || dlsi_map_put(&session->fetch_by_attempt, &key, fetch)) {
 		dlsi_free(session->alloc, fetch);
-		session->failed = true;
+		session->link.failed = true;
 		return;
 	}
-	fetch->job = job->id;
+	fetch->job = job;
 	fetch->result = *result;
 	keep_text(fetch->worker, &fetch->result.worker);
 	keep_text(fetch->holder, &fetch->result.holder);
@@ -185,13 +198,27 @@ static void keep_offer(struct dlsi_session *session, struct job *job, const stru
 	begin_fetches(session, job);
 }
 
+void dlsi_session_drop_fetches(struct dlsi_session *session, struct job *job)
+{
+	dlsi_list_each (node, &job->offers)
+		dlsi_session_fetch_destroy(session, dlsi_list_entry(node, struct fetch, node));
+	dlsi_list_each (node, &job->fetches) {
+		dlsi_list_entry(node, struct fetch, node)->job = NULL;
+		dlsi_list_remove(node);
+		dlsi_list_append(&session->orphans, node);
+	}
+}
+
+/* Before ACCEPTED a RESULT is of an earlier job under the same key. */
 void dlsi_session_result(struct dlsi_session *session, const struct dlsi_result *result, struct dlsi_payload payload)
 {
 	struct job *job = dlsi_map_get(&session->job_by_id, &result->job);
 
-	if (!job || result->first >= result->end || result->end > job->count) {
+	if (job && !job->accepted) {
 		dlsi_session_release(session, payload);
-		session->refused_records++;
+	} else if (!job || result->first >= result->end || result->end > job->count) {
+		dlsi_session_release(session, payload);
+		session->link.refused++;
 	} else if (result->frames || job->over) {
 		take_page(session, job, result, payload);
 	} else {
@@ -199,53 +226,54 @@ void dlsi_session_result(struct dlsi_session *session, const struct dlsi_result 
 	}
 }
 
+static void lose_page(struct dlsi_session *session, struct job *job, uint64_t attempt)
+{
+	dlsi_write_u64(&job->lost, attempt);
+	session->link.failed |= job->lost.failed;
+	dlsi_session_mark_dirty(session, job);
+}
+
+static void take_fetched(
+	struct dlsi_session *session, struct job *job, struct fetch *fetch, const struct dlsi_event *event)
+{
+	job->fetching -= fetch->result.offer.length;
+	if (event->fetched.code)
+		lose_page(session, job, event->attempt);
+	else
+		take_page(session, job, &fetch->result, event->fetched.payload);
+	if (!job->over)
+		begin_fetches(session, job);
+}
+
 void dlsi_session_fetched(struct dlsi_session *session, const struct dlsi_event *event)
 {
 	struct dlsi_id key = dlsi_map_key(0, event->attempt);
 	struct fetch *fetch = dlsi_map_get(&session->fetch_by_attempt, &key);
-	struct job *job = fetch ? dlsi_map_get(&session->job_by_id, &fetch->job) : NULL;
 
-	if (job)
-		job->fetching -= fetch->result.offer.length;
-	if (!job) {
+	if (fetch && fetch->job)
+		take_fetched(session, fetch->job, fetch, event);
+	else
 		dlsi_session_release(session, event->fetched.payload);
-	} else if (event->fetched.code == 0) {
-		take_page(session, job, &fetch->result, event->fetched.payload);
-	} else {
-		dlsi_write_u64(&job->lost, event->attempt);
-		session->failed |= job->lost.failed;
-		dlsi_session_mark_dirty(session, job);
-	}
 	if (fetch)
 		dlsi_session_fetch_destroy(session, fetch);
-	if (job && !job->over)
-		begin_fetches(session, job);
-}
-
-void dlsi_session_drop_fetches(struct dlsi_session *session, struct job *job)
-{
-	dlsi_list_each (node, &job->offers)
-		dlsi_session_fetch_destroy(session, dlsi_list_entry(node, struct fetch, node));
-	dlsi_list_each (node, &session->fetches) {
-		struct fetch *fetch = dlsi_list_entry(node, struct fetch, node);
-
-		if (dlsi_id_equal(&fetch->job, &job->id))
-			fetch->job = (struct dlsi_id){{0}};
-	}
+	else
+		session->link.refused++;
 }
 
 void dlsi_session_consumed(struct dlsi_session *session, const struct dlsi_event *event)
 {
 	struct job *job = dlsi_map_get(&session->job_by_id, &event->job);
+	uint64_t room;
 
 	if (!job || job->over)
 		return;
 	job->next = event->consumed.next;
 	job->waiting = event->consumed.bytes;
+	room = dlsi_session_window_bytes(job);
 	begin_fetches(session, job);
 	/* A quarter of the window at a time, so that a busy taker does not cost a message per item. */
 	if (dlsi_session_window_end(job) - job->told_end >= job->window_items / 4 ||
-		dlsi_session_window_bytes(job) > job->told_bytes + job->window_bytes / 4 ||
-		(!job->told_bytes && dlsi_session_window_bytes(job)))
+		(room > job->told_bytes && room - job->told_bytes > job->window_bytes / 4) ||
+		(room && !job->told_bytes))
 		dlsi_session_mark_dirty(session, job);
 }

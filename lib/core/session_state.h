@@ -7,7 +7,6 @@
 #include "base/map.h"
 #include "base/ranges.h"
 #include "core/link.h"
-#include "core/releases.h"
 #include "core/session.h"
 
 /* A specification by its place in the table, which is its number on the connection. */
@@ -38,15 +37,16 @@ struct job {
 	uint64_t next;                  /* item that the program takes next */
 	uint64_t waiting;               /* bytes of results that it has not taken */
 	uint64_t fetching;              /* bytes of offered results that are being fetched */
-	struct dlsi_list offers;        /* that wait for room in the window, by their first item */
 	uint64_t told_end, told_bytes;  /* the window as the master knows it */
 	struct dlsi_buffer taken, lost; /* u64 each: attempts for the next ACK */
+	struct dlsi_list offers;        /* that wait for room in the window, by their first item */
+	struct dlsi_list fetches;       /* those that are being fetched */
 };
 
-/* An offered result, on its job's offers or, being fetched, on session->fetches. */
+/* An offered result, on its job's offers or fetches or, its job gone, on session->orphans. */
 struct fetch {
 	struct dlsi_list node;
-	struct dlsi_id job; /* zero: the job is gone */
+	struct job *job; /* NULL: it is gone, nobody wants the result */
 	struct dlsi_result result;
 	char worker[DLSI_NAME_BYTES];
 	char holder[DLSI_ENDPOINT_BYTES];
@@ -58,16 +58,14 @@ struct dlsi_session {
 	char *tenant, *host, *data_endpoint;
 	uint64_t incarnation;
 	struct dlsi_link link;
-	struct dlsi_releases releases;
-	struct dlsi_effects *effects;
+	struct dls_error rejection; /* with a code: why no master takes this client */
 	struct spec *specs;
 	uint32_t spec_count;
-	struct dlsi_list jobs, dirty, fetches;
+	struct dlsi_list jobs, dirty, orphans;
 	struct dlsi_map job_by_id, fetch_by_attempt;
 	struct dlsi_buffer scratch;
-	int64_t retry_ns; /* the earliest of its jobs' */
-	uint64_t refused_records;
-	bool failed;
+	struct dlsi_buffer asked; /* u64 each: numbers of commands that wait for an answer */
+	int64_t retry_ns;         /* the earliest of its jobs' */
 };
 
 /* session.c: what all parts need */
@@ -75,6 +73,9 @@ void dlsi_session_release(struct dlsi_session *session, struct dlsi_payload payl
 void dlsi_session_post(struct dlsi_session *session, const struct dlsi_record *record, struct dlsi_payload payload);
 struct dlsi_effect *dlsi_session_notify(struct dlsi_session *session, enum dlsi_notice notice,
 	const struct dlsi_id *job, int code, struct dlsi_text sentence);
+
+/* The u64 that have been written to a buffer. */
+struct dlsi_numbers dlsi_session_numbers(const struct dlsi_buffer *buffer);
 
 /* session_specs.c: specifications by the number they have on the connection. A reference to the one with this JSON; -1
  * if there is no room. It is dropped by uses--. */
@@ -87,7 +88,7 @@ void dlsi_session_cancel(struct dlsi_session *session, const struct dlsi_event *
 void dlsi_session_post_submit(struct dlsi_session *session, struct job *job);
 void dlsi_session_post_cancel(struct dlsi_session *session, const struct job *job);
 void dlsi_session_accepted(struct dlsi_session *session, const struct dlsi_accepted *record);
-void dlsi_session_refused(struct dlsi_session *session, const struct dlsi_refused *record, int64_t now_ns);
+void dlsi_session_refused(struct dlsi_session *session, const struct dlsi_refused *record);
 void dlsi_session_end(struct dlsi_session *session, const struct dlsi_end *record);
 
 /* The program is done with the job; the master is told, and its END ends the entry. */
@@ -96,7 +97,7 @@ void dlsi_session_finish(
 void dlsi_session_job_destroy(struct dlsi_session *session, struct job *job);
 
 /* Submits again what was refused for a while. */
-void dlsi_session_run_retries(struct dlsi_session *session, int64_t now_ns);
+void dlsi_session_run_retries(struct dlsi_session *session);
 
 /* session_results.c: results, the window, and what is fetched */
 void dlsi_session_result(struct dlsi_session *session, const struct dlsi_result *result, struct dlsi_payload payload);

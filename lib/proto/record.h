@@ -217,7 +217,7 @@ struct dlsi_taken {
 	struct dlsi_numbers attempts;
 };
 
-/* Client to master: end the job (attempt 0). Master to worker: drop this attempt, or all of the job (attempt 0). */
+/* Client to master: end the job (attempt 0). Master to worker: drop this attempt. */
 struct dlsi_cancel {
 	struct dlsi_id job;
 	uint64_t attempt;

@@ -9,7 +9,8 @@
 
 static void init(struct unit_machine *machine)
 {
-	*machine = (struct unit_machine){.now_ns = 1000 * SECOND_NS, .cluster = unit_id(0xc1), .frame_bytes = 100};
+	*machine = (struct unit_machine){
+		.now_ns = 1000 * SECOND_NS, .cluster = unit_id(0xc1), .term = 1, .frame_bytes = 100};
 	dlsi_effects_init(&machine->effects, unit_alloc());
 	dlsi_buffer_init(&machine->block, unit_alloc());
 	dlsi_buffer_init(&machine->held, unit_alloc());
@@ -72,14 +73,14 @@ void unit_master_init(struct unit_machine *machine, const struct dlsi_alloc *all
 
 void unit_agent_init(struct unit_machine *machine, const struct dlsi_alloc *alloc)
 {
-	static const struct dlsi_agent_device device = {"cpu", 8, 1, 1};
+	static const struct dlsi_agent_device devices[] = {{"cpu 0", 8, 1, 1}, {"cpu 1", 8, 1, 1}};
 	static const char *const handlers[] = {"work", NULL};
 	const struct dlsi_agent_config config = {.name = "worker",
 		.host = "host",
 		.data_endpoint = "tcp://worker:1",
 		.incarnation = 1,
-		.devices = &device,
-		.device_count = 1,
+		.devices = devices,
+		.device_count = 2,
 		.handlers = handlers};
 	struct dlsi_agent *agent = NULL;
 
@@ -182,7 +183,7 @@ void unit_machine_tell(struct unit_machine *machine, uint32_t slot, const struct
 	size_t frame_count = 0;
 
 	dlsi_buffer_clear(&machine->block);
-	writer = dlsi_message_begin(&machine->block, &machine->cluster, 1);
+	writer = dlsi_message_begin(&machine->block, &machine->cluster, machine->term);
 	for (size_t i = 0; i < count; i++) {
 		dlsi_message_add(&writer, &records[i]);
 		if (dlsi_record_frames(&records[i]) && frame_count < 64)
@@ -250,6 +251,30 @@ const struct dlsi_effect *unit_machine_does(const struct unit_machine *machine, 
 void unit_machine_say(struct unit_machine *machine, uint32_t slot, struct dlsi_record record)
 {
 	unit_machine_tell(machine, slot, &record, 1);
+}
+
+void unit_machine_connect(struct unit_machine *machine)
+{
+	struct dlsi_event event = {.kind = DLSI_EVENT_CONNECTED};
+
+	event.peer.generation = ++machine->generations[0];
+	unit_machine_step(machine, event);
+}
+
+void unit_machine_welcome(struct unit_machine *machine)
+{
+	struct dlsi_record record = {.kind = DLSI_WELCOME};
+
+	record.welcome = (struct dlsi_welcome){1, 100 * UNIT_MS, 500 * UNIT_MS};
+	unit_machine_say(machine, 0, record);
+}
+
+const struct dlsi_effect *unit_machine_notice(const struct unit_machine *machine, enum dlsi_notice notice)
+{
+	for (size_t i = 0; i < machine->effects.count; i++)
+		if (machine->effects.at[i].kind == DLSI_EFFECT_NOTIFY && machine->effects.at[i].notify.notice == notice)
+			return &machine->effects.at[i];
+	return NULL;
 }
 
 struct dlsi_assign unit_assigned(const struct unit_machine *master, uint32_t slot, unsigned n)

@@ -17,7 +17,8 @@ struct unit_machine {
 	void (*step)(void *core, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects);
 	void (*destroy)(void *core, struct dlsi_effects *effects);
 	int64_t now_ns;
-	struct dlsi_id cluster;           /* said in the header of messages */
+	struct dlsi_id cluster; /* said in the header of messages, like the term */
+	uint64_t term;
 	uint64_t frame_bytes;             /* of each payload that goes with a message */
 	uint32_t generations[UNIT_SLOTS]; /* of the peers at the slots; 1 unless a test changes it */
 	struct dlsi_effects effects;
@@ -31,7 +32,7 @@ enum { UNIT_S = 1000000000, UNIT_MS = 1000000 };
  * for lost after 500, one whose connection is gone after 50, a client after 1000. */
 void unit_master_init(struct unit_machine *machine, const struct dlsi_alloc *alloc, bool durable);
 
-/* Offers one device "cpu" of 8 credits, and the handler "work". */
+/* Offers two devices of 8 credits, and the handler "work". */
 void unit_agent_init(struct unit_machine *machine, const struct dlsi_alloc *alloc);
 void unit_session_init(struct unit_machine *machine, const struct dlsi_alloc *alloc);
 
@@ -58,6 +59,13 @@ const struct dlsi_effect *unit_machine_does(const struct unit_machine *machine, 
 
 /* Payloads that it has now. */
 uint64_t unit_machine_held(const struct unit_machine *machine);
+
+/* A connection to the master at slot 0, and its answer to the REGISTER that it takes. */
+void unit_machine_connect(struct unit_machine *machine);
+void unit_machine_welcome(struct unit_machine *machine);
+
+/* The first NOTIFY effect with this notice; NULL if there is none. */
+const struct dlsi_effect *unit_machine_notice(const struct unit_machine *machine, enum dlsi_notice notice);
 
 /* One record. */
 void unit_machine_say(struct unit_machine *machine, uint32_t slot, struct dlsi_record record);

@@ -317,6 +317,35 @@ static void test_items_that_the_client_has(void **state)
 	unit_machine_fini(&master);
 }
 
+/* Under the same key with other inputs, which the token names, the job begins anew. */
+static void test_other_inputs_under_the_same_key(void **state)
+{
+	static const uint64_t all[] = {0, 3};
+	struct dlsi_record submit = unit_submit(1, 0, 3);
+	struct unit_machine master;
+	struct dlsi_assign task;
+	uint8_t data[8 * 2];
+
+	(void)state;
+	begin(&master, false);
+	unit_machine_say(&master, CLIENT, submit);
+	task = unit_assigned(&master, WORKER, 0);
+	unit_machine_say(&master, WORKER, unit_result(&task, 100, false));
+	reconnect(&master);
+	submit.submit.token = unit_id(9);
+	unit_machine_say(&master, CLIENT, submit);
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_RESULT), 0);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_FORGET), 1);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 3);
+	assert_int_equal(counts(&master).jobs, 1);
+	submit.submit.token = unit_id(8);
+	submit.submit.received = numbers(data, all, 2);
+	unit_machine_say(&master, CLIENT, submit);
+	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_CANCELLED); /* of the one before */
+	assert_int_equal(counts(&master).jobs, 0);
+	unit_machine_fini(&master);
+}
+
 static void test_ranges_that_are_none(void **state)
 {
 	static const uint64_t bad[][4] = {
@@ -532,6 +561,6 @@ static void test_progress(void **state)
 UNIT_MAIN(test_one_item_from_submission_to_end, test_items_beyond_the_window_wait, test_bytes_beyond_the_window_wait,
 	test_client_that_confirms_nothing, test_offers_that_cannot_be_fetched,
 	test_offers_that_can_sometimes_be_fetched, test_offers_that_die_with_their_worker,
-	test_job_that_is_presented_again, test_items_that_the_client_has, test_ranges_that_are_none, test_objections,
-	test_specifications_are_refused_each_for_its_own_reason, test_refused_on_return, test_cancel_is_answered,
-	test_durable_job, test_lost_clients, test_progress)
+	test_job_that_is_presented_again, test_items_that_the_client_has, test_other_inputs_under_the_same_key,
+	test_ranges_that_are_none, test_objections, test_specifications_are_refused_each_for_its_own_reason,
+	test_refused_on_return, test_cancel_is_answered, test_durable_job, test_lost_clients, test_progress)
