@@ -17,7 +17,7 @@
 struct dlsi_dataplane;
 
 struct dlsi_dataplane_config {
-	void *context;        /* libzmq's */
+	void *context;        /* libzmq's, with one I/O thread */
 	const char *endpoint; /* where to serve, as for a transport; NULL: only the process itself can fetch */
 	int64_t timeout_ns;   /* a fetch ends when nothing has come for so long; 0: 10 s */
 };

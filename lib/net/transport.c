@@ -71,6 +71,8 @@ static bool set_options(struct dlsi_transport *transport, void *socket)
 	}
 	if (transport->is_listener)
 		return good && set(socket, ZMQ_ROUTER_MANDATORY, 1) && set(socket, ZMQ_BACKLOG, BACKLOG);
+	/* Without IMMEDIATE what waits in the socket when a connection ends goes out over the next one, before this
+	 * side knows of either. Its price: of what has come and was not read yet the last may be dropped. */
 	return good && set(socket, ZMQ_IMMEDIATE, 1) && set(socket, ZMQ_CONNECT_TIMEOUT, CONNECT_MS) &&
 	       set(socket, ZMQ_RECONNECT_IVL, RECONNECT_MS) && set(socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MOST_MS);
 }
@@ -215,6 +217,30 @@ void dlsi_transport_poll_items(const struct dlsi_transport *transport, zmq_polli
 	items[1] = (zmq_pollitem_t){.socket = transport->monitor.pair, .fd = -1, .events = ZMQ_POLLIN};
 }
 
+/* ---- news of connections */
+
+static bool has_news(const struct dlsi_transport *transport)
+{
+	return transport->is_listener ? dlsi_peers_any_lost(&transport->peers) : transport->news != 0;
+}
+
+/* Reads the monitor: all of it for a listener, up to the next news for a dialer, which are told in order. */
+static void look(struct dlsi_transport *transport)
+{
+	int event, value;
+
+	while ((transport->is_listener || !transport->news) && dlsi_monitor_next(&transport->monitor, &event, &value)) {
+		if (transport->is_listener) {
+			if (event == ZMQ_EVENT_DISCONNECTED)
+				dlsi_peers_lose_fd(&transport->peers, value);
+		} else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+			transport->news = DLSI_ARRIVAL_CONNECTED;
+		} else if (transport->connected) { /* an attempt that failed is no news */
+			transport->news = DLSI_ARRIVAL_LOST;
+		}
+	}
+}
+
 /* ---- receiving */
 
 /* Reads away the rest of a message, if there is `more` of it. */
@@ -305,8 +331,10 @@ static bool is_known(struct dlsi_transport *transport, uint32_t routing_id, stru
 		return transport->connected;
 	}
 	*peer_out = dlsi_peers_by_id(&transport->peers, routing_id);
-	return peer_out->generation ||
-	       dlsi_peers_add(&transport->peers, routing_id, zmq_msg_get(&transport->block, ZMQ_SRCFD), peer_out) == 0;
+	if (peer_out->generation)
+		return true;
+	look(transport); /* the end of whoever had its descriptor before is in the monitor by now, and not its own */
+	return dlsi_peers_add(&transport->peers, routing_id, zmq_msg_get(&transport->block, ZMQ_SRCFD), peer_out) == 0;
 }
 
 /* 1: a message was read, into *arrival if it is one to tell (else its kind is 0); 0: there is none; or a code. */
@@ -325,7 +353,7 @@ static int receive(struct dlsi_transport *transport, struct dlsi_arrival *arriva
 		drop_rest(transport, zmq_msg_more(&transport->block));
 		return 1;
 	}
-	if (!zmq_msg_size(&transport->block) && !zmq_msg_more(&transport->block)) /* a probe */
+	if (!zmq_msg_size(&transport->block) && !zmq_msg_more(&transport->block))
 		return 1;
 	rc = receive_frames(transport, arrival);
 	if (rc < 0)
@@ -336,38 +364,14 @@ static int receive(struct dlsi_transport *transport, struct dlsi_arrival *arriva
 	return 1;
 }
 
-/* ---- news of connections */
-
-static bool has_news(const struct dlsi_transport *transport)
-{
-	return transport->is_listener ? dlsi_peers_any_lost(&transport->peers) : transport->news != 0;
-}
-
-/* Reads the monitor: all of it for a listener, up to the next news for a dialer, which are told in order. */
-static void look(struct dlsi_transport *transport)
-{
-	int event, value;
-
-	while ((transport->is_listener || !transport->news) && dlsi_monitor_next(&transport->monitor, &event, &value)) {
-		if (transport->is_listener) {
-			if (event == ZMQ_EVENT_DISCONNECTED)
-				dlsi_peers_lose_fd(&transport->peers, value);
-		} else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
-			transport->news = DLSI_ARRIVAL_CONNECTED;
-		} else if (transport->connected) { /* an attempt that failed is no news */
-			transport->news = DLSI_ARRIVAL_LOST;
-		}
-	}
-}
-
 static bool tell_listener(struct dlsi_transport *transport, struct dlsi_arrival *arrival)
 {
 	struct dlsi_peer peer = dlsi_peers_take_lost(&transport->peers);
 
 	if (!peer.generation)
 		return false;
+	dlsi_peers_remove(&transport->peers, peer);
 	*arrival = (struct dlsi_arrival){.kind = DLSI_ARRIVAL_LOST, .peer = peer};
-	arrival->proven = dlsi_transport_probe(transport, peer) != 0;
 	return true;
 }
 
@@ -375,8 +379,7 @@ static bool tell_dialer(struct dlsi_transport *transport, struct dlsi_arrival *a
 {
 	transport->connected = transport->news == DLSI_ARRIVAL_CONNECTED;
 	transport->server.generation += transport->connected;
-	*arrival = (struct dlsi_arrival){
-		.kind = transport->news, .peer = transport->server, .proven = !transport->connected};
+	*arrival = (struct dlsi_arrival){.kind = transport->news, .peer = transport->server};
 	transport->news = 0;
 	return true;
 }
@@ -471,22 +474,6 @@ int dlsi_transport_send(struct dlsi_transport *transport, struct dlsi_peer peer,
 	while (sent < count)
 		zmq_msg_close(&transport->parts[sent++]);
 	return rc;
-}
-
-int dlsi_transport_probe(struct dlsi_transport *transport, struct dlsi_peer peer)
-{
-	int events;
-	size_t size = sizeof events;
-	int rc;
-
-	/* The side effect that is wanted: libzmq takes note of connections that have ended. */
-	zmq_getsockopt(transport->socket, ZMQ_EVENTS, &events, &size);
-	if (!transport->is_listener)
-		return transport->connected && dlsi_peer_equal(peer, transport->server) ? 0 : DLS_ELOST;
-	rc = send_id(transport, peer);
-	if (rc == 0)
-		zmq_send(transport->socket, NULL, 0, ZMQ_DONTWAIT);
-	return rc == DLS_EBUSY ? 0 : rc;
 }
 
 void dlsi_transport_forget(struct dlsi_transport *transport, struct dlsi_peer peer)

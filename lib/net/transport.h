@@ -4,7 +4,7 @@
  * listener. What a driver can rely on: within one connection messages arrive complete and in order; a connection may
  * break at any moment and lose an unknown tail both ways; a reconnected peer is another peer (core/peer.h). No call
  * waits. Whatever strangers send is dropped and counted: too many or too large frames, self-chosen routing ids,
- * messages when the table of peers is full. An empty block is a probe and is ignored.
+ * messages when the table of peers is full. An empty message is ignored.
  *
  * Facts of libzmq 4.3 that shape it. A ROUTER that cannot deliver drops silently unless MANDATORY; it reports a loss
  * only through the monitor, by a descriptor that the next peer may reuse, hence hints and probes. A DEALER reconnects
@@ -21,7 +21,7 @@
 struct dlsi_transport;
 
 struct dlsi_transport_config {
-	void *context;        /* libzmq's */
+	void *context;        /* libzmq's, with one I/O thread: more would mix up the order of the monitor's news */
 	const char *endpoint; /* net/endpoint.h; tcp port 0 or * takes any that is free */
 	int queue;            /* messages that may wait for one peer; 0: DLSI_PEER_QUEUE */
 	int heartbeat_ms;     /* libzmq's own, which sees stopped processes; 0: none */
@@ -52,7 +52,7 @@ void dlsi_transport_poll_items(const struct dlsi_transport *transport, zmq_polli
 enum dlsi_arrival_kind {
 	DLSI_ARRIVAL_MESSAGE = 1,
 	DLSI_ARRIVAL_CONNECTED, /* dialer: a connection is up */
-	DLSI_ARRIVAL_LOST,      /* proven: the connection is gone and the peer is forgotten; else a hint */
+	DLSI_ARRIVAL_LOST,      /* the connection has ended, and the peer is forgotten; over inproc only a send tells */
 };
 
 struct dlsi_arrival {
@@ -63,7 +63,6 @@ struct dlsi_arrival {
 	struct dlsi_frame *
 		*frames; /* MESSAGE: each reference is the caller's to drop; the array is valid like the block */
 	size_t frame_count;
-	bool proven; /* LOST */
 };
 
 /* 1: something arrived; 0: nothing now; call it until then, or for as long as a turn may last. Errors: DLS_ENOMEM (a
@@ -75,10 +74,6 @@ int dlsi_transport_next(struct dlsi_transport *transport, struct dlsi_arrival *a
  * is gone; it is forgotten and no arrival follows), DLS_EBUSY (more than `queue` messages wait for it), DLS_ENOMEM. */
 int dlsi_transport_send(struct dlsi_transport *transport, struct dlsi_peer peer, const uint8_t *block, size_t length,
 	struct dlsi_frame *const *frames, size_t frame_count);
-
-/* Whether a peer's connection is still there as far as this side knows: 0 or DLS_ELOST, as a send would say, but a
- * queue that is full counts as alive. */
-int dlsi_transport_probe(struct dlsi_transport *transport, struct dlsi_peer peer);
 
 /* Listener: the peer's slot is free; if it sends again, it is a new peer. An unknown peer is ignored. */
 void dlsi_transport_forget(struct dlsi_transport *transport, struct dlsi_peer peer);

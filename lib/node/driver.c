@@ -183,7 +183,7 @@ static void take(struct dlsi_driver *driver, int64_t now_ns, const struct dlsi_a
 		return;
 	case DLSI_ARRIVAL_LOST:
 		event.kind = DLSI_EVENT_LOST;
-		event.lost.proven = arrival->proven;
+		event.lost.proven = true;
 		break;
 	case DLSI_ARRIVAL_CONNECTED:
 		break;
