@@ -72,7 +72,7 @@ def test_random_blobs(programs, numbers):
     still_works(programs, master, numbers)
     assert resident_bytes(master) - before < 100 * 2**20
     status = json.loads(programs.submit(master, "status", "--json").out)
-    assert status["refused_messages"] > BLOBS / 2, "they came as far as the reader of messages"
+    assert status["refused_messages"] > BLOBS / 100, "they came as far as the reader of messages"
 
 
 @pytest.mark.parametrize("length", [2**40, 2**62, 2**63 + 5, 2**64 - 1])
