@@ -39,6 +39,8 @@ struct dlsi_transport {
 
 	enum dlsi_arrival_kind news; /* dialer: what the monitor said that was not told yet; 0: nothing */
 	unsigned in_a_row;           /* messages since the monitor was looked at or news were told */
+	bool drained;                /* the last look found nothing ... */
+	bool sent;                   /* ... but something was sent since */
 	uint64_t dropped;
 
 	zmq_msg_t block; /* of the message that was received last */
@@ -217,6 +219,34 @@ void dlsi_transport_poll_items(const struct dlsi_transport *transport, zmq_polli
 	items[1] = (zmq_pollitem_t){.socket = transport->monitor.pair, .fd = -1, .events = ZMQ_POLLIN};
 }
 
+static int descriptor_of(void *socket)
+{
+	int fd = -1;
+	size_t size = sizeof fd;
+
+	zmq_getsockopt(socket, ZMQ_FD, &fd, &size);
+	return fd;
+}
+
+void dlsi_transport_descriptors(const struct dlsi_transport *transport, int fds_out[DLSI_TRANSPORT_POLL])
+{
+	fds_out[0] = descriptor_of(transport->socket);
+	fds_out[1] = descriptor_of(transport->monitor.pair);
+}
+
+bool dlsi_transport_has_unread(struct dlsi_transport *transport)
+{
+	int events = ZMQ_POLLIN;
+	size_t size = sizeof events;
+
+	if (transport->drained && !transport->sent)
+		return false;
+	transport->sent = false;
+	zmq_getsockopt(transport->socket, ZMQ_EVENTS, &events, &size);
+	transport->drained = transport->drained && !(events & ZMQ_POLLIN);
+	return !transport->drained;
+}
+
 /* ---- news of connections */
 
 static bool has_news(const struct dlsi_transport *transport)
@@ -386,6 +416,7 @@ static bool tell_dialer(struct dlsi_transport *transport, struct dlsi_arrival *a
 
 int dlsi_transport_next(struct dlsi_transport *transport, struct dlsi_arrival *arrival_out)
 {
+	transport->drained = false;
 	for (unsigned dropped = 0; dropped < MESSAGES_BEFORE_LOOK;) {
 		unsigned most = has_news(transport) ? MESSAGES_BEFORE_NEWS : MESSAGES_BEFORE_LOOK;
 		bool must_look = transport->in_a_row >= most;
@@ -407,8 +438,11 @@ int dlsi_transport_next(struct dlsi_transport *transport, struct dlsi_arrival *a
 			(transport->is_listener ? tell_listener : tell_dialer)(transport, arrival_out))
 			return 1;
 		look(transport);
-		if (!must_look && !has_news(transport))
+		if (!must_look && !has_news(transport)) {
+			transport->drained = true;
+			transport->sent = false;
 			break;
+		}
 	}
 	return 0;
 }
@@ -457,6 +491,7 @@ int dlsi_transport_send(struct dlsi_transport *transport, struct dlsi_peer peer,
 	size_t count = 1 + frame_count, sent = 0;
 	int rc = make_parts(transport, block, length, frames, frame_count);
 
+	transport->sent = true;
 	if (rc)
 		return rc;
 	if (transport->is_listener)
@@ -488,6 +523,7 @@ int dlsi_transport_reopen(struct dlsi_transport *transport, struct dls_error *er
 	close_socket(transport, 0);
 	transport->connected = false;
 	transport->news = 0;
+	transport->drained = false;
 	rc = open_socket(transport, err);
 	return rc ? rc : connect_address(transport, err);
 }

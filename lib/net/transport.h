@@ -49,6 +49,12 @@ const char *dlsi_transport_endpoint(const struct dlsi_transport *transport);
 enum { DLSI_TRANSPORT_POLL = 2 };
 void dlsi_transport_poll_items(const struct dlsi_transport *transport, zmq_pollitem_t items[DLSI_TRANSPORT_POLL]);
 
+/* The same for a caller that is woken often: plain descriptors to wait for until they can be read, which saves the
+ * system calls with which zmq_poll asks every socket. They tell only of what comes after dlsi_transport_next had
+ * nothing more, and a send may use that up: nobody may wait for them while something is unread. */
+void dlsi_transport_descriptors(const struct dlsi_transport *transport, int fds_out[DLSI_TRANSPORT_POLL]);
+bool dlsi_transport_has_unread(struct dlsi_transport *transport);
+
 enum dlsi_arrival_kind {
 	DLSI_ARRIVAL_MESSAGE = 1,
 	DLSI_ARRIVAL_CONNECTED, /* dialer: a connection is up */

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
+#include <zmq.h>
 
 static int start(struct dls_ctx *ctx, struct dls_error *err)
 {

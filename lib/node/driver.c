@@ -22,7 +22,6 @@ static void reopen(struct dlsi_driver *driver)
 	struct dls_error err;
 	int rc = dlsi_transport_reopen(driver->transport, &err);
 
-	driver->opened = true;
 	if (rc) {
 		driver->failure = rc;
 		dlsi_ctx_log(driver->ctx, DLS_LOG_ERROR, "%s: %s", driver->ops->what, err.text);
@@ -196,13 +195,13 @@ static struct dlsi_driver *driver_of(struct dlsi_loop_member *member)
 	return (struct dlsi_driver *)member;
 }
 
-static unsigned items(struct dlsi_loop_member *member, zmq_pollitem_t *items_out)
+static unsigned descriptors(struct dlsi_loop_member *member, int *fds_out)
 {
 	struct dlsi_driver *driver = driver_of(member);
 
 	if (!driver->transport)
 		return 0;
-	dlsi_transport_poll_items(driver->transport, items_out);
+	dlsi_transport_descriptors(driver->transport, fds_out);
 	return DLSI_TRANSPORT_POLL;
 }
 
@@ -211,7 +210,6 @@ static void ready(struct dlsi_loop_member *member, int64_t now_ns)
 	struct dlsi_driver *driver = driver_of(member);
 	struct dlsi_arrival arrival;
 
-	driver->opened = false;
 	for (int i = 0; driver->transport && i < ARRIVALS_PER_TURN; i++) {
 		int rc = dlsi_transport_next(driver->transport, &arrival);
 
@@ -232,14 +230,13 @@ static void turn(struct dlsi_loop_member *member, int64_t now_ns)
 
 	if (!driver->transport)
 		return;
-	if (driver->opened)
-		ready(member, now_ns);
 	if (member->deadline_ns <= now_ns)
 		step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_TIMER});
 	step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_TURN});
+	member->unread = driver->transport && dlsi_transport_has_unread(driver->transport);
 }
 
-static const struct dlsi_loop_ops loop_ops = {items, ready, turn};
+static const struct dlsi_loop_ops loop_ops = {descriptors, ready, turn};
 
 void dlsi_driver_init(struct dlsi_driver *driver, struct dls_ctx *ctx, const struct dlsi_driver_ops *ops)
 {
@@ -262,7 +259,6 @@ int dlsi_driver_start(struct dlsi_driver *driver, struct dlsi_transport *transpo
 {
 	driver->transport = transport;
 	driver->dialer = dialer;
-	driver->opened = true;
 	if (dlsi_loop_call(driver->ctx->loop, join, driver) == 0) {
 		driver->started = true;
 		return 0;

@@ -32,7 +32,6 @@ struct dlsi_driver {
 	bool dialer;
 	bool started;
 	int failure; /* with a code: it cannot go on (DLS_ENOMEM; DLS_EIO: no socket) */
-	bool opened; /* the transport is new: it may have news that no descriptor tells of */
 	struct dlsi_payloads payloads;
 	struct dlsi_effects effects;
 	struct dlsi_buffer lost; /* struct dlsi_peer each: LOST is still to be told */

@@ -5,6 +5,7 @@
 #include "base/thread.h"
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ struct dlsi_loop {
 	/* the thread's own */
 	struct dlsi_list members;
 	size_t member_count;
-	zmq_pollitem_t *items; /* first the wake-up, then those of the members */
+	struct pollfd *fds; /* first the wake-up, then those of the members */
 	size_t capacity;
 	bool stopping;
 
@@ -36,45 +37,47 @@ struct call {
 	bool done;
 };
 
-static int reserve_items(struct dlsi_loop *loop, size_t members)
+static int reserve_fds(struct dlsi_loop *loop, size_t members)
 {
-	size_t needed = 1 + members * DLSI_LOOP_ITEMS;
-	zmq_pollitem_t *grown;
+	size_t needed = 1 + members * DLSI_LOOP_FDS;
+	struct pollfd *grown;
 
 	if (needed <= loop->capacity)
 		return 0;
-	grown = dlsi_realloc(loop->alloc, loop->items, 2 * needed * sizeof *grown);
+	grown = dlsi_realloc(loop->alloc, loop->fds, 2 * needed * sizeof *grown);
 	if (!grown)
 		return DLS_ENOMEM;
-	loop->items = grown;
+	loop->fds = grown;
 	loop->capacity = 2 * needed;
 	return 0;
 }
 
-static size_t collect_items(struct dlsi_loop *loop)
+static size_t collect_fds(struct dlsi_loop *loop)
 {
 	size_t count = 1;
 
-	loop->items[0] = (zmq_pollitem_t){.fd = loop->wake_fd, .events = ZMQ_POLLIN};
+	loop->fds[0] = (struct pollfd){.fd = loop->wake_fd, .events = POLLIN};
 	dlsi_list_each (node, &loop->members) {
 		struct dlsi_loop_member *member = dlsi_list_entry(node, struct dlsi_loop_member, node);
+		int fds[DLSI_LOOP_FDS];
 
-		member->first_item = count;
-		member->item_count = member->ops->items(member, &loop->items[count]);
-		count += member->item_count;
+		member->first_fd = count;
+		member->fd_count = member->ops->descriptors(member, fds);
+		for (unsigned i = 0; i < member->fd_count; i++)
+			loop->fds[count++] = (struct pollfd){.fd = fds[i], .events = POLLIN};
 	}
 	return count;
 }
 
 /* Milliseconds until the first deadline, rounded up so that it has come when the wait is over. */
-static long time_left(const struct dlsi_loop *loop)
+static int time_left(const struct dlsi_loop *loop)
 {
 	int64_t first = INT64_MAX, left;
 
 	dlsi_list_each (node, &loop->members) {
 		const struct dlsi_loop_member *member = dlsi_list_entry(node, struct dlsi_loop_member, node);
 
-		if (member->touched)
+		if (member->touched || member->unread)
 			return 0;
 		if (member->deadline_ns < first)
 			first = member->deadline_ns;
@@ -85,7 +88,7 @@ static long time_left(const struct dlsi_loop *loop)
 	if (left <= 0)
 		return 0;
 	left = (left - 1) / DLSI_MILLISECOND_NS + 1;
-	return left < INT_MAX ? (long)left : INT_MAX;
+	return left < INT_MAX ? (int)left : INT_MAX;
 }
 
 static struct dlsi_errand *next_errand(struct dlsi_loop *loop)
@@ -115,7 +118,7 @@ static void run_errands(struct dlsi_loop *loop, int64_t now_ns)
 	eventfd_t ignored;
 	struct dlsi_errand *errand;
 
-	if (!loop->items[0].revents)
+	if (!loop->fds[0].revents)
 		return;
 	eventfd_read(loop->wake_fd, &ignored);
 	for (unsigned i = 0; i < DLSI_LOOP_ERRANDS && (errand = next_errand(loop)); i++)
@@ -128,10 +131,10 @@ static void run_errands(struct dlsi_loop *loop, int64_t now_ns)
 
 static bool is_ready(const struct dlsi_loop *loop, const struct dlsi_loop_member *member)
 {
-	for (unsigned i = 0; i < member->item_count; i++)
-		if (loop->items[member->first_item + i].revents)
+	for (unsigned i = 0; i < member->fd_count; i++)
+		if (loop->fds[member->first_fd + i].revents)
 			return true;
-	return false;
+	return member->unread;
 }
 
 static void visit_members(struct dlsi_loop *loop, int64_t now_ns)
@@ -155,12 +158,12 @@ static void *run(void *arg)
 	struct dlsi_loop *loop = arg;
 
 	while (!loop->stopping) {
-		size_t count = collect_items(loop);
+		size_t count = collect_fds(loop);
 		int64_t now_ns;
 
-		if (zmq_poll(loop->items, (int)count, time_left(loop)) < 0)
-			for (size_t i = 0; i < count; i++) /* a socket's state is unknown: everybody looks */
-				loop->items[i].revents = ZMQ_POLLIN;
+		if (poll(loop->fds, (nfds_t)count, time_left(loop)) < 0)
+			for (size_t i = 0; i < count; i++) /* nothing is known of them: everybody looks */
+				loop->fds[i].revents = POLLIN;
 		now_ns = dlsi_clock_monotonic_ns();
 		run_errands(loop, now_ns);
 		visit_members(loop, now_ns);
@@ -183,7 +186,7 @@ int dlsi_loop_create(const struct dlsi_alloc *alloc, struct dlsi_loop **loop_out
 	loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (loop->wake_fd < 0)
 		rc = dlsi_fail_errno(err, DLS_EIO, errno, "cannot create a descriptor for the loop");
-	else if (reserve_items(loop, 1))
+	else if (reserve_fds(loop, 1))
 		rc = dlsi_fail_memory(err);
 	else
 		rc = dlsi_thread_start(&loop->thread, "dls-loop", run, loop, err);
@@ -195,7 +198,7 @@ int dlsi_loop_create(const struct dlsi_alloc *alloc, struct dlsi_loop **loop_out
 		close(loop->wake_fd);
 	pthread_cond_destroy(&loop->called);
 	pthread_mutex_destroy(&loop->mutex);
-	dlsi_free(alloc, loop->items);
+	dlsi_free(alloc, loop->fds);
 	dlsi_free(alloc, loop);
 	return rc;
 }
@@ -218,7 +221,7 @@ void dlsi_loop_destroy(struct dlsi_loop *loop)
 	close(loop->wake_fd);
 	pthread_cond_destroy(&loop->called);
 	pthread_mutex_destroy(&loop->mutex);
-	dlsi_free(loop->alloc, loop->items);
+	dlsi_free(loop->alloc, loop->fds);
 	dlsi_free(loop->alloc, loop);
 }
 
@@ -263,12 +266,12 @@ int dlsi_loop_call(struct dlsi_loop *loop, int (*run)(void *arg, int64_t now_ns)
 
 int dlsi_loop_add(struct dlsi_loop *loop, struct dlsi_loop_member *member)
 {
-	int rc = reserve_items(loop, loop->member_count + 1);
+	int rc = reserve_fds(loop, loop->member_count + 1);
 
 	if (rc)
 		return rc;
 	loop->member_count++;
-	member->item_count = 0;
+	member->fd_count = 0;
 	member->touched = true;
 	dlsi_list_append(&loop->members, &member->node);
 	return 0;

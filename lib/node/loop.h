@@ -14,21 +14,21 @@
 #include "base/list.h"
 #include <stdbool.h>
 #include <stdint.h>
-#include <zmq.h>
 
 struct dlsi_loop;
 
-#define DLSI_LOOP_ITEMS   4   /* descriptors and sockets of one member */
+#define DLSI_LOOP_FDS     2   /* descriptors of one member */
 #define DLSI_LOOP_ERRANDS 256 /* run in one turn */
 
 struct dlsi_loop_member;
 
 struct dlsi_loop_ops {
-	/* Writes what to wait for and returns how many, at most DLSI_LOOP_ITEMS. Called before every wait. */
-	unsigned (*items)(struct dlsi_loop_member *member, zmq_pollitem_t *items_out);
+	/* Writes the descriptors to wait for until they can be read and returns how many, at most DLSI_LOOP_FDS. Called
+	 * before every wait. */
+	unsigned (*descriptors)(struct dlsi_loop_member *member, int *fds_out);
 
-	/* Something of it may be ready: takes what is there without waiting, at most about 64 messages. What is left
-	 * is reported again. */
+	/* One of them can be read, or the member is `unread`: takes what is there without waiting, at most about 64
+	 * messages. What is left is reported again if it still shows in the descriptors or in `unread`. */
 	void (*ready)(struct dlsi_loop_member *member, int64_t now_ns);
 
 	/* Closes a turn in which it was ready, was touched, or its deadline came. */
@@ -38,12 +38,15 @@ struct dlsi_loop_ops {
 /* Embedded in what the loop drives. */
 struct dlsi_loop_member {
 	const struct dlsi_loop_ops *ops;
-	int64_t deadline_ns; /* when its turn comes at the latest; INT64_MAX: never. The member's own. */
+
+	/* the member's */
+	int64_t deadline_ns; /* when its turn comes at the latest; INT64_MAX: never */
+	bool unread;         /* there may be something to take that no descriptor tells of: there is no wait */
 
 	/* the loop's */
 	struct dlsi_list node;
-	size_t first_item;
-	unsigned item_count;
+	size_t first_fd;
+	unsigned fd_count;
 	bool touched;
 };
 

@@ -23,7 +23,7 @@ LIBRARIES = {
     "sodium": ["base/hash.c", "base/random.c"],
     "spng": ["media/"],
     "sqlite3": ["store/"],
-    "zmq": ["net/", "node/loop."],  # the loop waits for sockets and descriptors alike
+    "zmq": ["net/", "node/ctx."],  # the context that all sockets of a program's part share
 }
 
 STANDARD = {"stdbool.h", "stddef.h", "stdint.h"}  # all that public headers need of the C library

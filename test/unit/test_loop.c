@@ -118,9 +118,9 @@ struct reader {
 	int64_t deadline_met_ns;
 };
 
-static unsigned reader_items(struct dlsi_loop_member *member, zmq_pollitem_t *items_out)
+static unsigned reader_descriptors(struct dlsi_loop_member *member, int *fds_out)
 {
-	items_out[0] = (zmq_pollitem_t){.fd = ((struct reader *)member)->fd, .events = ZMQ_POLLIN};
+	fds_out[0] = ((struct reader *)member)->fd;
 	return 1;
 }
 
@@ -149,7 +149,7 @@ static void reader_turn(struct dlsi_loop_member *member, int64_t now_ns)
 	pthread_mutex_unlock(&reader->mutex);
 }
 
-static const struct dlsi_loop_ops reader_ops = {reader_items, reader_ready, reader_turn};
+static const struct dlsi_loop_ops reader_ops = {reader_descriptors, reader_ready, reader_turn};
 
 static int add(void *arg, int64_t now_ns)
 {

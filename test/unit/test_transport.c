@@ -2,6 +2,7 @@
 #include "net/endpoint.h"
 #include "test/unit/transport.h"
 #include "test/unit/unit.h"
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -427,7 +428,57 @@ static void test_addresses_that_cannot_be_used(void **state)
 	zmq_ctx_term(context);
 }
 
+static bool is_told(const struct dlsi_transport *transport, int wait_ms)
+{
+	int fds[DLSI_TRANSPORT_POLL];
+	struct pollfd items[DLSI_TRANSPORT_POLL];
+
+	dlsi_transport_descriptors(transport, fds);
+	for (unsigned i = 0; i < DLSI_TRANSPORT_POLL; i++)
+		items[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+	return poll(items, DLSI_TRANSPORT_POLL, wait_ms) > 0;
+}
+
+static void drain(struct dlsi_transport *transport)
+{
+	struct dlsi_arrival arrival;
+
+	while (dlsi_transport_next(transport, &arrival) == 1)
+		unit_arrival_release(&arrival);
+	assert_false(dlsi_transport_has_unread(transport));
+}
+
+/* Something came: either the descriptors say so, or a send has used that up and the transport says so itself. */
+static void test_descriptors_tell_what_comes(void **state)
+{
+	(void)state;
+	for (const char *const *endpoint = endpoints(); *endpoint; endpoint++) {
+		void *context = zmq_ctx_new();
+		struct dlsi_transport *listener = unit_listen(context, *endpoint), *dialer;
+		struct dlsi_peer peer, server = {0, 1};
+
+		dialer = unit_join(context, listener, "hello", &peer);
+		for (int round = 0; round < 100; round++) {
+			drain(dialer);
+			unit_say(listener, peer, "one");
+			unit_say(listener, peer, "two");
+			assert_true(is_told(dialer, UNIT_WAIT_MS));
+			for (int i = 0; i < 1000 && is_told(dialer, 0); i++)
+				unit_say(dialer, server, "noise");
+			assert_true(is_told(dialer, 0) || dlsi_transport_has_unread(dialer));
+			unit_expect_text(dialer, "one");
+			assert_true(dlsi_transport_has_unread(dialer));
+			unit_expect_text(dialer, "two");
+			drain(listener);
+		}
+		dlsi_transport_destroy(dialer, 0);
+		dlsi_transport_destroy(listener, 0);
+		zmq_ctx_term(context);
+	}
+}
+
 UNIT_MAIN(test_killed_process_is_lost, test_losses_are_of_the_right_peers, test_last_words_of_a_listener,
 	test_messages_both_ways, test_loss_is_seen_and_others_stay, test_what_was_sent_before_the_end_comes_first,
 	test_dialer_comes_back_as_another_peer, test_old_messages_stay_behind, test_reopened_dialer_is_another_peer,
-	test_forgotten_peer_is_new_when_it_speaks, test_full_queue_holds_nobody_up, test_addresses_that_cannot_be_used)
+	test_forgotten_peer_is_new_when_it_speaks, test_full_queue_holds_nobody_up, test_addresses_that_cannot_be_used,
+	test_descriptors_tell_what_comes)
