@@ -31,9 +31,9 @@ void dlsi_server_fini(struct dlsi_server *server)
 	dlsi_buffer_fini(&server->message);
 }
 
-/* Sends one record. What cannot be sent is dropped: the reader has gone or does not read, or memory is exhausted; it
- * asks again, or runs out of time. */
-static void answer(
+/* Sends one record; false if it cannot be sent: the reader has gone or does not read, or memory is exhausted. Nothing
+ * is kept for later: the reader asks again on its next connection, or runs out of time. */
+static bool answer(
 	struct dlsi_server *server, struct dlsi_peer peer, const struct dlsi_record *record, struct dlsi_frame *frame)
 {
 	static const struct dlsi_id no_cluster;
@@ -42,32 +42,29 @@ static void answer(
 	dlsi_buffer_clear(&server->message);
 	writer = dlsi_message_begin(&server->message, &no_cluster, 0);
 	dlsi_message_add(&writer, record);
-	if (!server->message.failed)
-		dlsi_transport_send(
-			server->transport, peer, server->message.data, server->message.length, &frame, frame != NULL);
+	return !server->message.failed && dlsi_transport_send(server->transport, peer, server->message.data,
+						  server->message.length, &frame, frame != NULL) == 0;
 }
 
-static void answer_error(struct dlsi_server *server, struct dlsi_peer peer, uint64_t fetch, const struct dls_error *err)
+static bool answer_error(struct dlsi_server *server, struct dlsi_peer peer, uint64_t fetch, const struct dls_error *err)
 {
 	struct dlsi_record record = {
 		.kind = DLSI_ERROR, .error = {.fetch = fetch, .code = err->code, .sentence = dlsi_text_of(err->text)}};
 
-	answer(server, peer, &record, NULL);
+	return answer(server, peer, &record, NULL);
 }
 
-static void take_open(struct dlsi_server *server, struct dlsi_peer peer, const struct dlsi_open *open)
+static bool take_open(struct dlsi_server *server, struct dlsi_peer peer, const struct dlsi_open *open)
 {
 	struct dlsi_record record = {.kind = DLSI_DATA, .data = {.fetch = open->fetch}};
 	struct dlsi_offer *offer;
 	struct dls_error err;
 
-	if (dlsi_offers_open(server->offers, &open->token, &open->name, &offer, &err)) {
-		answer_error(server, peer, open->fetch, &err);
-		return;
-	}
+	if (dlsi_offers_open(server->offers, &open->token, &open->name, &offer, &err))
+		return answer_error(server, peer, open->fetch, &err);
 	record.data.total = dlsi_offer_length(offer);
-	answer(server, peer, &record, NULL);
 	dlsi_offer_release(offer);
+	return answer(server, peer, &record, NULL);
 }
 
 static int read_chunk(
@@ -79,7 +76,7 @@ static int read_chunk(
 	return dlsi_offer_read(offer, read->offset, read->length, chunk_out, err);
 }
 
-static void take_read(struct dlsi_server *server, struct dlsi_peer peer, const struct dlsi_read *read)
+static bool take_read(struct dlsi_server *server, struct dlsi_peer peer, const struct dlsi_read *read)
 {
 	struct dlsi_record record = {
 		.kind = DLSI_DATA, .data = {.fetch = read->fetch, .offset = read->offset, .frames = 1}};
@@ -87,33 +84,35 @@ static void take_read(struct dlsi_server *server, struct dlsi_peer peer, const s
 	struct dlsi_offer *offer;
 	struct dls_error err;
 	int rc = dlsi_offers_open(server->offers, &read->token, &read->name, &offer, &err);
+	bool sent;
 
 	if (rc == 0) {
 		record.data.total = dlsi_offer_length(offer);
 		rc = read_chunk(offer, read, &chunk, &err);
 		dlsi_offer_release(offer);
 	}
-	if (rc) {
-		answer_error(server, peer, read->fetch, &err);
-		return;
-	}
+	if (rc)
+		return answer_error(server, peer, read->fetch, &err);
 	if (read->checked)
 		record.data.checksum = dlsi_crc32c(0, dlsi_frame_data(chunk), dlsi_frame_size(chunk));
-	answer(server, peer, &record, chunk);
+	sent = answer(server, peer, &record, chunk);
 	dlsi_frame_unref(chunk);
+	return sent;
 }
 
 static void take_message(struct dlsi_server *server, const struct dlsi_arrival *arrival)
 {
 	struct dlsi_message message;
 	struct dlsi_record record;
+	bool sent = true;
 
 	if (dlsi_message_open(arrival->block, arrival->length, arrival->frame_count, &message, NULL) == 0) {
-		while (dlsi_message_next(&message, &record)) {
+		/* Nothing more is read for one that takes no answers. */
+		while (sent && dlsi_message_next(&message, &record)) {
 			if (record.kind == DLSI_OPEN)
-				take_open(server, arrival->peer, &record.open);
+				sent = take_open(server, arrival->peer, &record.open);
 			else if (record.kind == DLSI_READ)
-				take_read(server, arrival->peer, &record.read);
+				sent = take_read(server, arrival->peer, &record.read);
 		}
 	}
 	for (size_t i = 0; i < arrival->frame_count; i++)
