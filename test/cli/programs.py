@@ -56,10 +56,10 @@ class Program:
             )
 
     def out(self):
-        return self.out_path.read_bytes().decode(errors="replace")
+        return self.out_path.read_bytes().decode(errors="surrogateescape")
 
     def err(self):
-        return self.err_path.read_bytes().decode(errors="replace")
+        return self.err_path.read_bytes().decode(errors="surrogateescape")
 
     def wait_for(self, text):
         """Waits until it has written the text to standard output."""
