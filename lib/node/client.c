@@ -191,7 +191,8 @@ static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effe
 		take_notice(client, effect);
 }
 
-static const struct dlsi_driver_ops driver_ops = {"client", step, carry_out, broken};
+static const struct dlsi_driver_ops driver_ops = {
+	.what = "client", .step = step, .carry_out = carry_out, .broken = broken};
 
 static int create_session(struct dls_client *client, struct dls_error *err)
 {

@@ -1,8 +1,11 @@
 #include "node/driver.h"
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include <inttypes.h>
 #include <string.h>
+
+#define REVIVE_NS DLSI_SECOND_NS
 
 enum { ARRIVALS_PER_TURN = 64, LINGER_MS = 200 };
 
@@ -10,11 +13,30 @@ static void give_up(struct dlsi_driver *driver)
 {
 	dlsi_transport_destroy(driver->transport, 0);
 	driver->transport = NULL;
-	driver->member.deadline_ns = INT64_MAX;
+	driver->member.deadline_ns = driver->ops->revive ? dlsi_clock_monotonic_ns() + REVIVE_NS : INT64_MAX;
 	dlsi_payloads_fini(&driver->payloads);
 	dlsi_ctx_log(driver->ctx, DLS_LOG_ERROR, "%s: it has stopped: %s", driver->ops->what,
 		dls_error_meaning(driver->failure));
 	driver->ops->broken(driver, driver->failure);
+}
+
+void dlsi_driver_revive(struct dlsi_driver *driver, struct dlsi_transport *transport)
+{
+	driver->transport = transport;
+	driver->failure = 0;
+	driver->effects.deadline_ns = INT64_MAX;
+	driver->effects.failed = false;
+	dlsi_effects_clear(&driver->effects);
+	dlsi_buffer_clear(&driver->lost);
+}
+
+static void try_revive(struct dlsi_driver *driver, int64_t now_ns)
+{
+	if (driver->member.deadline_ns > now_ns)
+		return;
+	driver->member.deadline_ns = now_ns + REVIVE_NS;
+	if (driver->ops->revive(driver) == 0)
+		dlsi_ctx_log(driver->ctx, DLS_LOG_WARNING, "%s: it has begun anew", driver->ops->what);
 }
 
 static void reopen(struct dlsi_driver *driver)
@@ -228,11 +250,13 @@ static void turn(struct dlsi_loop_member *member, int64_t now_ns)
 {
 	struct dlsi_driver *driver = driver_of(member);
 
-	if (!driver->transport)
-		return;
-	if (member->deadline_ns <= now_ns)
-		step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_TIMER});
-	step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_TURN});
+	if (!driver->transport) {
+		try_revive(driver, now_ns);
+	} else {
+		if (member->deadline_ns <= now_ns)
+			step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_TIMER});
+		step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_TURN});
+	}
 	member->unread = driver->transport && dlsi_transport_has_unread(driver->transport);
 }
 

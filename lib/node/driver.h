@@ -4,8 +4,8 @@
  *
  * Unless they say otherwise, calls are made on the loop's thread, and none from within `carry_out`: news that arise
  * there come back as an errand. When memory runs out in the middle of a step the machine is not to be trusted any more:
- * the driver closes the transport, drops all payloads and says so once (`broken`); afterwards it does nothing. So it is
- * when no new socket can be opened. */
+ * the driver closes the transport, drops all payloads and says so once (`broken`); afterwards it does nothing, unless
+ * its owner revives it with a new machine. So it is when no new socket can be opened. */
 #ifndef DLSI_DRIVER_H
 #define DLSI_DRIVER_H
 
@@ -22,6 +22,10 @@ struct dlsi_driver_ops {
 		struct dlsi_effects *effects);
 	void (*carry_out)(struct dlsi_driver *driver, const struct dlsi_effect *effect);
 	void (*broken)(struct dlsi_driver *driver, int code);
+
+	/* Begins anew with dlsi_driver_revive: called a second after `broken`, and every second until it returns 0.
+	 * NULL: it stays broken. */
+	int (*revive)(struct dlsi_driver *driver);
 };
 
 struct dlsi_driver {
@@ -45,6 +49,9 @@ int dlsi_driver_start(struct dlsi_driver *driver, struct dlsi_transport *transpo
 /* From any thread: lets the machine say goodbye, closes the transport and leaves the loop. The machine is not stepped
  * any more when it returns. Does nothing if it was not started. */
 void dlsi_driver_stop(struct dlsi_driver *driver);
+
+/* In `revive`: a new machine goes on with this transport, which is taken. */
+void dlsi_driver_revive(struct dlsi_driver *driver, struct dlsi_transport *transport);
 
 /* Drops all payloads. After dlsi_driver_stop. */
 void dlsi_driver_fini(struct dlsi_driver *driver);

@@ -31,22 +31,47 @@ static void broken(struct dlsi_driver *driver, int code)
 	(void)code; /* said in the log; its peers see the connection end */
 }
 
-static const struct dlsi_driver_ops driver_ops = {"master", step, carry_out, broken};
-
-static int create_core(struct dls_master *master, const struct dls_master_options *options, struct dls_error *err)
+static int create_core(struct dls_master *master, struct dls_error *err)
 {
-	struct dlsi_master_config config = {
-		.cluster = dlsi_random_id(),
+	master->config.cluster = dlsi_random_id();
+	master->config.seed = dlsi_random_u64();
+	return dlsi_master_create(&master->driver.ctx->alloc, &master->config, &master->core, err);
+}
+
+static int revive(struct dlsi_driver *driver)
+{
+	struct dls_master *master = master_of(driver);
+	struct dlsi_transport *transport;
+	int rc;
+
+	dlsi_master_destroy(master->core, NULL);
+	master->core = NULL;
+	rc = create_core(master, NULL);
+	if (rc == 0)
+		rc = dlsi_transport_listen(&driver->ctx->alloc, &master->transport, &transport, NULL);
+	if (rc == 0)
+		dlsi_driver_revive(driver, transport);
+	return rc;
+}
+
+static const struct dlsi_driver_ops driver_ops = {"master", step, carry_out, broken, revive};
+
+static int configure(struct dls_master *master, const struct dls_master_options *options, struct dls_error *err)
+{
+	master->config = (struct dlsi_master_config){
 		.term = 1,
-		.seed = dlsi_random_u64(),
 		.heartbeat_ns = options->heartbeat_ms * DLSI_MILLISECOND_NS,
 		.worker_timeout_ns = options->worker_timeout_ms * DLSI_MILLISECOND_NS,
 		.lost_grace_ns = LOST_GRACE_MS * DLSI_MILLISECOND_NS,
 		.client_timeout_ns = options->client_timeout_ms * DLSI_MILLISECOND_NS,
 	};
-	int rc = dlsi_policy_find(options->policy, &config.policy, err);
-
-	return rc ? rc : dlsi_master_create(&master->driver.ctx->alloc, &config, &master->core, err);
+	master->transport = (struct dlsi_transport_config){
+		.context = master->driver.ctx->zmq,
+		.endpoint = options->bind,
+		.heartbeat_ms = (int)options->heartbeat_ms,
+		.timeout_ms = (int)options->worker_timeout_ms,
+	};
+	return dlsi_policy_find(options->policy, &master->config.policy, err);
 }
 
 /* Before it listens: what is not an address is said to be none rather than to be too open. */
@@ -66,22 +91,15 @@ static int check_bind(const struct dls_master_options *options, struct dls_error
 	return 0;
 }
 
-static int listen(struct dls_master *master, const struct dls_master_options *options, struct dls_error *err)
+static int listen(struct dls_master *master, struct dls_error *err)
 {
-	struct dlsi_transport_config config = {
-		.context = master->driver.ctx->zmq,
-		.endpoint = options->bind,
-		.heartbeat_ms = (int)options->heartbeat_ms,
-		.timeout_ms = (int)options->worker_timeout_ms,
-	};
 	struct dlsi_transport *transport;
-	int rc = check_bind(options, err);
+	int rc = dlsi_transport_listen(&master->driver.ctx->alloc, &master->transport, &transport, err);
 
-	if (rc == 0)
-		rc = dlsi_transport_listen(&master->driver.ctx->alloc, &config, &transport, err);
 	if (rc)
 		return rc;
 	strncpy(master->endpoint, dlsi_transport_endpoint(transport), DLSI_ENDPOINT_BYTES);
+	master->transport.endpoint = master->endpoint;
 	return dlsi_driver_start(&master->driver, transport, false, err);
 }
 
@@ -102,9 +120,13 @@ int dlsi_node_master_create(struct dls_ctx *ctx, const struct dls_master_options
 	if (!master)
 		return dlsi_fail_memory(err);
 	dlsi_driver_init(&master->driver, ctx, &driver_ops);
-	rc = create_core(master, options, err);
+	rc = configure(master, options, err);
 	if (rc == 0)
-		rc = listen(master, options, err);
+		rc = check_bind(options, err);
+	if (rc == 0)
+		rc = create_core(master, err);
+	if (rc == 0)
+		rc = listen(master, err);
 	if (rc) {
 		fini(master);
 		return rc;

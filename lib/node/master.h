@@ -1,4 +1,7 @@
-/* A master on the loop: a listener, the state machine of core/master.h, and the policy that it asks. */
+/* A master on the loop: a listener, the state machine of core/master.h, and the policy that it asks.
+ *
+ * When memory has run out it begins anew as another cluster: workers and clients come back and present what they have.
+ */
 #ifndef DLSI_NODE_MASTER_H
 #define DLSI_NODE_MASTER_H
 
@@ -9,6 +12,8 @@
 struct dls_master {
 	struct dlsi_driver driver; /* first */
 	struct dlsi_master *core;
+	struct dlsi_master_config config;
+	struct dlsi_transport_config transport;
 	char endpoint[DLSI_ENDPOINT_BYTES + 1]; /* with the real port */
 };
 

@@ -119,7 +119,8 @@ static void broken(struct dlsi_driver *driver, int code)
 	set_over(worker, code, dlsi_text_of("the worker has stopped: no memory or no descriptors are left"));
 }
 
-static const struct dlsi_driver_ops driver_ops = {"worker", step, carry_out, broken};
+static const struct dlsi_driver_ops driver_ops = {
+	.what = "worker", .step = step, .carry_out = carry_out, .broken = broken};
 
 void dlsi_worker_begin(struct dls_worker *worker)
 {

@@ -130,4 +130,73 @@ static void test_large_results(void **state)
 	sweep("large");
 }
 
-UNIT_MAIN(test_small_results, test_large_results)
+static atomic_bool exhausted;
+
+static void *resize_until_exhausted(void *resize_arg, void *old, size_t size)
+{
+	if (size && atomic_load(&exhausted))
+		return NULL;
+	return resize_unit(resize_arg, old, size);
+}
+
+static void watch_log(void *log_arg, enum dls_log_level level, const char *line)
+{
+	(void)level;
+	if (strstr(line, "has stopped"))
+		atomic_store((atomic_bool *)log_arg, true);
+}
+
+/* A master that has run out of memory is there again as soon as there is some, and its clients and workers go on. */
+static void test_master_begins_anew(void **state)
+{
+	struct dls_ctx_options ctx_options = DLS_CTX_OPTIONS_INIT;
+	struct dls_master_options options = DLS_MASTER_OPTIONS_INIT;
+	struct dls_worker_options worker_options = DLS_WORKER_OPTIONS_INIT;
+	struct dls_client_options client_options = DLS_CLIENT_OPTIONS_INIT;
+	atomic_bool stopped = false;
+	struct dls_master *master;
+	struct dls_worker *worker;
+	struct dls_ctx *poor;
+	struct dls_job *job, *more;
+	struct site site;
+
+	(void)state;
+	site_reset();
+	ctx_options.resize = resize_until_exhausted;
+	ctx_options.resize_arg = (void *)(uintptr_t)unit_alloc();
+	ctx_options.log = watch_log;
+	ctx_options.log_arg = &stopped;
+	assert_int_equal(dls_ctx_create(&ctx_options, &poor, NULL), 0);
+	options.bind = "tcp://127.0.0.1:0";
+	assert_int_equal(dls_master_create(poor, &options, &master, NULL), 0);
+	site.ctx = site_ctx();
+	worker_options.master = client_options.master = dls_master_endpoint(master);
+	worker_options.no_models = 1;
+	assert_int_equal(dls_worker_create(site.ctx, &worker_options, &worker, NULL), 0);
+	site_handlers(worker);
+	assert_int_equal(dls_worker_start(worker, NULL), 0);
+	assert_int_equal(dls_client_create(site.ctx, &client_options, &site.client, NULL), 0);
+	job = site_job(&site, "gate", NULL);
+	site_add_bytes(job, 100);
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	SITE_WAIT(atomic_load(&site_gate->running));
+	atomic_store(&exhausted, true);
+	more = site_job(&site, "echo", NULL); /* for which it has no memory */
+	site_add_bytes(more, 1);
+	assert_int_equal(dls_job_submit(more, NULL), 0);
+	SITE_WAIT(atomic_load(&stopped));
+	atomic_store(&exhausted, false);
+	atomic_store(&site_gate->open, true);
+	for (uint64_t item = 0; item < 100; item++)
+		dls_result_destroy(site_next(job, item));
+	dls_result_destroy(site_next(more, 0));
+	dls_job_destroy(job);
+	dls_job_destroy(more);
+	dls_client_destroy(site.client);
+	dls_worker_destroy(worker);
+	dls_ctx_destroy(site.ctx);
+	dls_master_destroy(master);
+	dls_ctx_destroy(poor);
+}
+
+UNIT_MAIN(test_small_results, test_large_results, test_master_begins_anew)

@@ -97,7 +97,7 @@ static void note_broken(struct dlsi_driver *driver, int code)
 	pthread_mutex_unlock(&machine->mutex);
 }
 
-static const struct dlsi_driver_ops ops = {"test", step, carry_out, note_broken};
+static const struct dlsi_driver_ops ops = {.what = "test", .step = step, .carry_out = carry_out, .broken = note_broken};
 
 static struct dls_ctx *make_ctx(void)
 {
