@@ -171,5 +171,5 @@ assert result.value == 2
 ready()
 """
     process = start(master, program)
-    end(process)
-    assert process.returncode == 0
+    said = end(process)
+    assert process.returncode == 0, said
