@@ -19,6 +19,7 @@ struct task {
 	struct dlsi_list node; /* on job->tasks, or on agent->cancelled */
 	bool finished;         /* else the driver has it */
 	bool cancelled;        /* its result is dropped when it comes */
+	bool presented;        /* by the last REGISTER */
 	struct dlsi_payload payload;
 	struct dlsi_result result;
 };
@@ -205,6 +206,7 @@ static void post_held(struct dlsi_agent *agent)
 				drop_task(agent, task);
 				continue;
 			}
+			task->presented = true;
 			record.held = (struct dlsi_held){
 				job->id, task->result.attempt, task->result.first, task->result.end, task->finished};
 			post(agent, &record);
@@ -238,7 +240,8 @@ static void post_result(struct dlsi_agent *agent, const struct task *task)
 	dlsi_link_post(&agent->link, &record, task->result.frames ? task->payload : (struct dlsi_payload){0});
 }
 
-/* Registered again with the same master: results go out once more, and jobs without tasks are told anew when needed. */
+/* Registered again with the same master: it knows of what REGISTER presented and of nothing else. Results go out once
+ * more, and jobs without tasks are told anew when needed. */
 static void resume(struct dlsi_agent *agent)
 {
 	dlsi_list_each (job_node, &agent->jobs) {
@@ -247,7 +250,9 @@ static void resume(struct dlsi_agent *agent)
 		dlsi_list_each (node, &job->tasks) {
 			struct task *task = dlsi_list_entry(node, struct task, node);
 
-			if (task->finished)
+			if (!task->presented)
+				drop_task(agent, task);
+			else if (task->finished)
 				post_result(agent, task);
 		}
 		if (dlsi_list_empty(&job->tasks))

@@ -158,7 +158,7 @@ static enum dlsi_link_news welcomed(
 	struct dlsi_link *link, const struct dlsi_message *message, const struct dlsi_welcome *record)
 {
 	bool moved = !dlsi_id_equal(&link->cluster, &message->cluster);
-	bool again = link->state == DLSI_LINK_UP; /* the answer to a REGISTER that was repeated needlessly */
+	bool again = link->state == DLSI_LINK_UP && record->again; /* REGISTER was repeated needlessly */
 
 	if (!moved && message->term < link->term) /* a leader of the past */
 		return DLSI_LINK_NOTHING;

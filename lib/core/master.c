@@ -258,7 +258,7 @@ static void take_register(
 		      : record->role != DLSI_ROLE_WORKER && record->role != DLSI_ROLE_CLIENT)
 		reject(master, from, DLS_EPROTOCOL, "a connection registers one worker or one client");
 	else if (peer) /* the answer has crossed its question */
-		dlsi_master_welcome(master, peer);
+		dlsi_master_welcome(master, peer, true);
 	else if (record->role == DLSI_ROLE_WORKER)
 		dlsi_worker_register(master, from, record, rest);
 	else

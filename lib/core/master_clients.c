@@ -151,7 +151,7 @@ void dlsi_client_register(struct dlsi_master *master, struct dlsi_peer from, con
 	dlsi_master_stop_timer(master, &client->grace);
 	peer->client = client;
 	client->peer = peer;
-	dlsi_master_welcome(master, peer);
+	dlsi_master_welcome(master, peer, false);
 }
 
 void dlsi_client_send_end(struct dlsi_master *master, struct client *client, const struct dlsi_id *job, uint8_t state)

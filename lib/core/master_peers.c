@@ -120,7 +120,7 @@ void dlsi_master_flush(struct dlsi_master *master)
 	}
 }
 
-void dlsi_master_welcome(struct dlsi_master *master, struct peer *peer)
+void dlsi_master_welcome(struct dlsi_master *master, struct peer *peer, bool again)
 {
 	struct dlsi_record record = {.kind = DLSI_WELCOME};
 
@@ -128,6 +128,7 @@ void dlsi_master_welcome(struct dlsi_master *master, struct peer *peer)
 		.version = DLSI_PROTOCOL_VERSION,
 		.heartbeat_ns = (uint64_t)master->config.heartbeat_ns,
 		.timeout_ns = (uint64_t)master->config.worker_timeout_ns,
+		.again = again,
 	};
 	dlsi_outbox_flush(&peer->outbox, master->effects);
 	peer->outbox.sent = 0;

@@ -216,7 +216,7 @@ void dlsi_master_lose_peer(struct dlsi_master *master, struct peer *peer, bool p
 void dlsi_master_drop_peer(struct dlsi_master *master, struct peer *peer);
 void dlsi_master_post(
 	struct dlsi_master *master, struct peer *peer, const struct dlsi_record *record, struct dlsi_payload payload);
-void dlsi_master_welcome(struct dlsi_master *master, struct peer *peer);
+void dlsi_master_welcome(struct dlsi_master *master, struct peer *peer, bool again);
 void dlsi_master_heartbeat(struct dlsi_master *master, struct peer *peer);
 void dlsi_master_flush(struct dlsi_master *master);
 

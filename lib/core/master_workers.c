@@ -347,7 +347,7 @@ void dlsi_worker_register(
 	peer->worker = worker;
 	worker->peer = peer;
 	dlsi_handler_count(worker, true);
-	dlsi_master_welcome(master, peer);
+	dlsi_master_welcome(master, peer, false);
 	reconcile(master, worker, rest);
 	place_devices(master, worker);
 }

@@ -100,20 +100,12 @@ static bool deliver(
 	return added != 0;
 }
 
-/* The payload is handed over. */
-static void take_page(
-	struct dlsi_session *session, struct job *job, const struct dlsi_result *result, struct dlsi_payload payload)
+/* The master need not keep this attempt's result any longer. */
+static void confirm(struct dlsi_session *session, struct job *job, uint64_t attempt)
 {
-	if (!job->over && deliver(session, job, result, payload))
-		job->waiting += payload.bytes;
-	dlsi_session_release(session, payload);
-	dlsi_write_u64(&job->taken, result->attempt);
+	dlsi_write_u64(&job->taken, attempt);
 	session->link.failed |= job->taken.failed;
 	dlsi_session_mark_dirty(session, job);
-	if (!job->over && job->received_items == job->count) {
-		dlsi_session_post_ack(session, job);
-		dlsi_session_finish(session, job, DLSI_JOB_DONE, 0, (struct dlsi_text){0});
-	}
 }
 
 static void begin_fetch(struct dlsi_session *session, const struct job *job, const struct fetch *fetch)
@@ -143,12 +135,18 @@ static bool has_room(const struct job *job, const struct fetch *fetch)
 	return job->waiting + job->fetching < job->window_bytes || fetch->result.first <= job->next;
 }
 
-/* Fetches offers in the order of their items, as far as the window allows. */
+/* Fetches offers in the order of their items, as far as the window allows. Those whose items have come otherwise are
+ * not needed any more. */
 static void begin_fetches(struct dlsi_session *session, struct job *job)
 {
-	while (!dlsi_list_empty(&job->offers)) {
+	while (!job->over && !dlsi_list_empty(&job->offers)) {
 		struct fetch *fetch = dlsi_list_entry(job->offers.next, struct fetch, node);
 
+		if (dlsi_ranges_first_missing(&job->received, fetch->result.first) >= fetch->result.end) {
+			confirm(session, job, fetch->result.attempt);
+			dlsi_session_fetch_destroy(session, fetch);
+			continue;
+		}
 		if (!has_room(job, fetch))
 			break;
 		dlsi_list_remove(&fetch->node);
@@ -156,6 +154,23 @@ static void begin_fetches(struct dlsi_session *session, struct job *job)
 		job->fetching += fetch->result.offer.length;
 		begin_fetch(session, job, fetch);
 	}
+}
+
+/* The payload is handed over. */
+static void take_page(
+	struct dlsi_session *session, struct job *job, const struct dlsi_result *result, struct dlsi_payload payload)
+{
+	if (!job->over && deliver(session, job, result, payload))
+		job->waiting += payload.bytes;
+	dlsi_session_release(session, payload);
+	confirm(session, job, result->attempt);
+	if (job->over)
+		return;
+	begin_fetches(session, job);
+	if (job->received_items < job->count)
+		return;
+	dlsi_session_post_ack(session, job);
+	dlsi_session_finish(session, job, DLSI_JOB_DONE, 0, (struct dlsi_text){0});
 }
 
 static void keep_text(char *copy, struct dlsi_text *text)
@@ -237,12 +252,12 @@ static void take_fetched(
 	struct dlsi_session *session, struct job *job, struct fetch *fetch, const struct dlsi_event *event)
 {
 	job->fetching -= fetch->result.offer.length;
-	if (event->fetched.code)
+	if (event->fetched.code) {
 		lose_page(session, job, event->attempt);
-	else
-		take_page(session, job, &fetch->result, event->fetched.payload);
-	if (!job->over)
 		begin_fetches(session, job);
+	} else {
+		take_page(session, job, &fetch->result, event->fetched.payload);
+	}
 }
 
 void dlsi_session_fetched(struct dlsi_session *session, const struct dlsi_event *event)

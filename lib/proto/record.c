@@ -42,6 +42,7 @@ static const struct dlsi_record_field WELCOME_fields[] = {
 	FIELD(U8, dlsi_welcome, version, 0),
 	FIELD(U64, dlsi_welcome, heartbeat_ns, 0),
 	FIELD(U64, dlsi_welcome, timeout_ns, 0),
+	FIELD(U8, dlsi_welcome, again, 0),
 };
 
 static const struct dlsi_record_field SPEC_fields[] = {

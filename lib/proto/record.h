@@ -119,6 +119,7 @@ struct dlsi_welcome {
 	uint8_t version; /* the highest that both speak */
 	uint64_t heartbeat_ns;
 	uint64_t timeout_ns; /* without a message for so long either side takes the other for lost */
+	uint8_t again;       /* 1: this connection had been registered already; nothing has changed */
 };
 
 /* A job specification, sent once per connection; jobs point to it by its number, which the client chooses. */

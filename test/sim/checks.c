@@ -63,24 +63,81 @@ static void check_log(struct sim *sim, const struct sim_job *job)
 	dlsi_ranges_fini(&done);
 }
 
+/* Whatever happens, no lifecycle takes a step that it has not, and nobody says what makes no sense; but for a core that
+ * ran out of memory in the middle of a step. */
+void sim_check_node(struct sim *sim, const struct sim_node *node)
+{
+	struct dlsi_agent_counts agent = {0};
+	struct dlsi_session_counts session = {0};
+	char name[32];
+
+	if (node->effects.failed)
+		return;
+	if (node->kind == SIM_MASTER)
+		agent.refused_transitions = dlsi_master_counts(node->master).refused_transitions;
+	else if (node->kind == SIM_WORKER)
+		agent = dlsi_agent_counts(node->agent);
+	else
+		session = dlsi_session_counts(node->session);
+	sim_node_name(node, name);
+	if (agent.refused_transitions || session.refused_transitions)
+		sim_fail(sim, "%s has refused to change a state", name);
+	if (agent.refused || session.refused)
+		sim_fail(sim, "%s has refused what it was told", name);
+}
+
+/* Durable jobs stay; nothing else does when all jobs are over. */
+static void check_master(struct sim *sim)
+{
+	struct dlsi_master_counts counts = dlsi_master_counts(sim->master.master);
+	uint64_t durable = 0;
+
+	for (uint64_t i = 0; i < sim->log_persisted; i++)
+		durable += sim->log[i].bytes[1] == DLSI_CHANGE_SUBMIT;
+	if (counts.jobs != durable || counts.tasks || counts.acquaintances || counts.held_bytes)
+		sim_fail(sim,
+			"the master is left with %" PRIu64 " jobs of which %" PRIu64 " are durable, %" PRIu64
+			" tasks, %" PRIu64 " jobs told to workers, %" PRIu64 " bytes of results",
+			counts.jobs, durable, counts.tasks, counts.acquaintances, counts.held_bytes);
+	if (counts.workers != sim->worker_count || counts.clients > sim->client_count || counts.handlers != 1 ||
+		counts.specs > 1)
+		sim_fail(sim,
+			"the master has %" PRIu64 " workers, %" PRIu64 " clients, %" PRIu64 " handlers, %" PRIu64
+			" specifications",
+			counts.workers, counts.clients, counts.handlers, counts.specs);
+	if (sim_payload_held(sim, &sim->master) != durable)
+		sim_fail(sim, "the master is left with %" PRIu64 " payloads", sim_payload_held(sim, &sim->master));
+}
+
+static void check_client(struct sim *sim, struct sim_node *client)
+{
+	struct dlsi_session_counts counts = dlsi_session_counts(client->session);
+
+	for (unsigned j = 0; j < client->job_count; j++)
+		if (client->jobs[j].durable && client->jobs[j].state == DLSI_JOB_DONE)
+			check_log(sim, &client->jobs[j]);
+	if (client->asked != client->answered)
+		sim_fail(sim, "a command of client%u is not answered", client->index);
+	if (counts.jobs || counts.fetches || counts.commands || sim_payload_held(sim, client))
+		sim_fail(sim, "client%u is left with %" PRIu64 " jobs, %" PRIu64 " fetches and %" PRIu64 " payloads",
+			client->index, counts.jobs, counts.fetches, sim_payload_held(sim, client));
+}
+
+static void check_worker(struct sim *sim, const struct sim_node *worker)
+{
+	struct dlsi_agent_counts counts = dlsi_agent_counts(worker->agent);
+
+	if (worker->open_count || counts.jobs || counts.tasks || sim_payload_held(sim, worker))
+		sim_fail(sim, "worker%u is left with %" PRIu64 " jobs, %" PRIu64 " tasks and %" PRIu64 " payloads",
+			worker->index, counts.jobs, counts.tasks, sim_payload_held(sim, worker));
+}
+
 void sim_check_end(struct sim *sim)
 {
-	for (unsigned i = 0; i < sim->client_count; i++) {
-		struct sim_node *client = &sim->clients[i];
-
-		for (unsigned j = 0; client->up && j < client->job_count; j++)
-			if (client->jobs[j].durable && client->jobs[j].state == DLSI_JOB_DONE)
-				check_log(sim, &client->jobs[j]);
-		if (sim_payload_held(sim, client))
-			sim_fail(sim, "client%u is left with %" PRIu64 " payloads", i, sim_payload_held(sim, client));
-	}
-	for (unsigned i = 0; i < sim->worker_count; i++) {
-		struct sim_node *worker = &sim->workers[i];
-
-		if (worker->up && (worker->open_count || sim_payload_held(sim, worker)))
-			sim_fail(sim, "worker%u is left with %" PRIu64 " jobs and %" PRIu64 " payloads", i,
-				worker->open_count, sim_payload_held(sim, worker));
-	}
-	if (!sim->keeps_log && sim_payload_held(sim, &sim->master))
-		sim_fail(sim, "the master is left with %" PRIu64 " payloads", sim_payload_held(sim, &sim->master));
+	check_master(sim);
+	for (unsigned i = 0; i < sim->client_count; i++)
+		if (sim->clients[i].up)
+			check_client(sim, &sim->clients[i]);
+	for (unsigned i = 0; i < sim->worker_count; i++)
+		check_worker(sim, &sim->workers[i]);
 }

@@ -44,6 +44,17 @@ static void cancel(struct sim *sim, struct sim_happening *happening)
 	sim_node_step(sim, happening->at, &event);
 }
 
+static void ask(struct sim *sim, struct sim_happening *happening)
+{
+	static const char json[] = "{\"command\":\"status\"}";
+	struct dlsi_event event = {.kind = DLSI_EVENT_COMMAND};
+
+	happening->at->asked |= UINT64_C(1) << (happening->number - 1);
+	event.command.number = happening->number;
+	event.command.json = (struct dlsi_bytes){(const uint8_t *)json, sizeof json - 1};
+	sim_node_step(sim, happening->at, &event);
+}
+
 static void plan_job(struct sim *sim, struct sim_node *node)
 {
 	struct sim_job *job = &node->jobs[node->job_count++];
@@ -57,8 +68,8 @@ static void plan_job(struct sim *sim, struct sim_node *node)
 	};
 	for (int i = 0; i < DLSI_ID_BYTES; i++)
 		job->id.bytes[i] = (uint8_t)dlsi_rng_next(&sim->rng);
-	job->received = sim_memory(job->count * sizeof *job->received);
-	job->pages = sim_memory(job->count * sizeof *job->pages);
+	job->received = sim_calloc(job->count * sizeof *job->received);
+	job->pages = sim_calloc(job->count * sizeof *job->pages);
 	sim_schedule(sim, begins, node, submit)->job = job->id;
 	if (sim_chance(sim, 10))
 		sim_schedule(sim, begins + (int64_t)sim_below(sim, 2 * SIM_S), node, cancel)->job = job->id;
@@ -82,10 +93,13 @@ void sim_client_start(struct sim *sim, struct sim_node *node)
 	sim_client_clear(node);
 	config.incarnation = node->incarnation;
 	config.seed = dlsi_rng_next(&sim->rng);
-	if (dlsi_session_create(&dlsi_alloc_libc, &config, &node->session, &error))
+	if (dlsi_session_create(&node->memory.alloc, &config, &node->session, &error))
 		sim_fail(sim, "%s", error.text);
 	while (node->job_count < jobs)
 		plan_job(sim, node);
+	node->asked = node->answered = 0;
+	for (uint64_t commands = sim_below(sim, 10); commands; commands--)
+		sim_schedule(sim, (int64_t)sim_below(sim, 8 * SIM_S), node, ask)->number = commands;
 }
 
 static void drop_pages(struct sim_job *job)
@@ -166,9 +180,15 @@ static void fetch(struct sim *sim, struct sim_node *node, const struct dlsi_effe
 	end->number = strtoul(holder.data + 6, NULL, 10);
 	end->event.kind = DLSI_EVENT_FETCHED;
 	end->event.attempt = effect->attempt;
-	end->contents = sim_memory(sizeof *end->contents);
+	end->contents = sim_calloc(sizeof *end->contents);
 	*end->contents = (struct sim_content){
 		effect->job, effect->attempt, effect->first, effect->end, effect->fetch.offer.length};
+}
+
+/* Where memory has been short a job may fail for it, and for nothing else. */
+static bool lacks_memory(const struct sim *sim, const struct sim_node *node, int code)
+{
+	return (sim->master.memory.has_failed || node->memory.has_failed) && (code == DLS_EBUSY || code == DLS_ENOMEM);
 }
 
 static void ended(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
@@ -182,8 +202,38 @@ static void ended(struct sim *sim, struct sim_node *node, const struct dlsi_effe
 	job->state = state;
 	if (state == DLSI_JOB_DONE && !job->durable && job->delivered != job->count)
 		sim_fail(sim, "a job is done with %" PRIu64 " of %" PRIu64 " items", job->delivered, job->count);
-	if (state == DLSI_JOB_CANCELLED ? !job->cancelled : state != DLSI_JOB_DONE)
+	if (state == DLSI_JOB_FAILED ? !lacks_memory(sim, node, effect->notify.code)
+				     : state != (job->cancelled ? DLSI_JOB_CANCELLED : DLSI_JOB_DONE))
 		sim_fail(sim, "a job ends as %u with code %d", state, effect->notify.code);
+}
+
+/* A command is answered once: by the master with facts, or because there is none. */
+static void answered(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
+{
+	uint64_t bit = UINT64_C(1) << (effect->notify.number - 1);
+	struct dlsi_text text = dlsi_effects_text(&node->effects, effect->notify.text, effect->notify.text_length);
+	int code = effect->notify.code;
+
+	if (!(node->asked & bit) || node->answered & bit)
+		sim_fail(sim, "an answer to command %" PRIu64 " that nobody waits for", effect->notify.number);
+	node->answered |= bit;
+	if (code ? code != DLS_EUNREACHABLE && code != DLS_ENOMEM
+		 : !memmem(text.data, text.length, "\"refused_transitions\":0", 23))
+		sim_fail(sim, "a command is answered with code %d: %.*s", code, (int)text.length, text.data);
+}
+
+/* What is said to be done the client has, and nobody counts what is not there. */
+static void progress(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
+{
+	const struct sim_job *job = find(sim, node, &effect->job);
+
+	if (effect->notify.done + effect->notify.running > job->count ||
+		(!job->durable && effect->notify.done > job->delivered) || effect->notify.workers > sim->worker_count)
+		sim_fail(sim,
+			"a job of %" PRIu64 " items, %" PRIu64 " of them here, has %" PRIu64 " done, %" PRIu64
+			" running at %" PRIu32 " workers",
+			job->count, job->delivered, effect->notify.done, effect->notify.running,
+			effect->notify.workers);
 }
 
 void sim_client_effect(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
@@ -198,6 +248,10 @@ void sim_client_effect(struct sim *sim, struct sim_node *node, const struct dlsi
 	case DLSI_EFFECT_NOTIFY:
 		if (effect->notify.notice == DLSI_NOTICE_ENDED)
 			ended(sim, node, effect);
+		if (effect->notify.notice == DLSI_NOTICE_REPLY)
+			answered(sim, node, effect);
+		if (effect->notify.notice == DLSI_NOTICE_PROGRESS)
+			progress(sim, node, effect);
 		if (effect->notify.notice == DLSI_NOTICE_REJECTED)
 			sim_fail(sim, "a client was refused for good with code %d", effect->notify.code);
 		break;

@@ -44,7 +44,7 @@ void sim_master_start(struct sim *sim, struct sim_node *node)
 			sim->cluster.bytes[i] = (uint8_t)dlsi_rng_next(&sim->rng);
 	config.cluster = sim->cluster;
 	config.term = ++sim->term;
-	if (dlsi_master_create(&dlsi_alloc_libc, &config, &node->master, &error))
+	if (dlsi_master_create(&node->memory.alloc, &config, &node->master, &error))
 		sim_fail(sim, "%s", error.text);
 	replay(sim, node);
 	sim_node_step(sim, node, &turn);
@@ -71,7 +71,7 @@ static void append(struct sim *sim, struct sim_node *node, const struct dlsi_eff
 		sim->log = realloc(sim->log, sim->log_capacity * sizeof *sim->log);
 	}
 	record = &sim->log[sim->log_count++];
-	*record = (struct sim_log_record){.bytes = sim_memory(effect->block_length), .length = effect->block_length};
+	*record = (struct sim_log_record){.bytes = sim_calloc(effect->block_length), .length = effect->block_length};
 	memcpy(record->bytes, node->effects.arena.data + effect->block, effect->block_length);
 	if (effect->payload.handle) {
 		record->has_payload = true;

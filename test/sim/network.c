@@ -2,6 +2,7 @@
  * what has not arrived is lost. Like libzmq it dials again by itself. */
 #include "test/sim/sim.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,27 @@ void sim_network_forget(struct sim *sim, struct dlsi_peer peer)
 		free_slot(sim, connection);
 }
 
+/* Says which records arrive, and of which attempts. */
+static void trace_message(struct sim *sim, const struct sim_happening *happening, const struct sim_node *to)
+{
+	struct dlsi_message message;
+	struct dlsi_record record;
+	char name[32];
+
+	sim_node_name(to, name);
+	if (dlsi_message_open(happening->block, happening->length, happening->content_count, &message, NULL))
+		sim_fail(sim, "%s gets a message that cannot be read", name);
+	while (sim->trace && dlsi_message_next(&message, &record)) {
+		uint64_t attempt = record.kind == DLSI_ASSIGN   ? record.assign.attempt
+				   : record.kind == DLSI_RESULT ? record.result.attempt
+				   : record.kind == DLSI_HELD   ? record.held.attempt
+				   : record.kind == DLSI_CANCEL ? record.cancel.attempt
+								: 0;
+
+		sim_trace(sim, "  to %s: %s %" PRIx64, name, dlsi_record_shape(record.kind)->name, attempt);
+	}
+}
+
 static void arrive(struct sim *sim, struct sim_happening *happening)
 {
 	struct sim_connection *connection = happening->connection;
@@ -77,6 +99,7 @@ static void arrive(struct sim *sim, struct sim_happening *happening)
 	event.message.frames = frames;
 	event.message.frame_count = happening->content_count;
 	sim->messages++;
+	trace_message(sim, happening, to);
 	sim_node_step(sim, to, &event);
 }
 
@@ -133,10 +156,10 @@ void sim_network_send(struct sim *sim, struct sim_node *from, const struct dlsi_
 	message->connection = connection;
 	message->to_master = to_master;
 	message->length = effect->block_length;
-	message->block = sim_memory(effect->block_length);
+	message->block = sim_calloc(effect->block_length);
 	memcpy(message->block, from->effects.arena.data + effect->block, effect->block_length);
 	message->content_count = effect->frame_count;
-	message->contents = sim_memory((effect->frame_count + 1) * sizeof *message->contents);
+	message->contents = sim_calloc((effect->frame_count + 1) * sizeof *message->contents);
 	for (size_t i = 0; i < effect->frame_count; i++)
 		message->contents[i] = *sim_payload_get(sim, from, from->effects.frames[effect->frames + i]);
 }
@@ -153,7 +176,7 @@ static void connected(struct sim *sim, struct sim_happening *happening)
 		sim_network_dial(sim, node, 50 * SIM_MS);
 		return;
 	}
-	connection = sim_memory(sizeof *connection);
+	connection = sim_calloc(sizeof *connection);
 	connection->dialer = node;
 	connection->dialer_life = node->life;
 	connection->master_life = sim->master.life;

@@ -24,8 +24,16 @@ static void step_core(struct sim *sim, struct sim_node *node, const struct dlsi_
 		dlsi_session_step(node->session, sim->now_ns, event, &node->effects);
 		break;
 	}
-	if (node->effects.failed)
-		sim_fail(sim, "a core ran out of memory");
+	if (node->effects.failed && !node->memory.has_failed)
+		sim_fail(sim, "a core says that memory ran out although it did not");
+}
+
+/* What a driver does with a core that ran out of memory: nothing it asked for, and an end. */
+static void starve(struct sim *sim, struct sim_node *node)
+{
+	sim->starved++;
+	sim_node_kill(sim, node);
+	sim_node_restart_later(sim, node);
 }
 
 static void carry_out(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
@@ -80,13 +88,20 @@ static void timer(struct sim *sim, struct sim_happening *happening)
 
 void sim_node_step(struct sim *sim, struct sim_node *node, const struct dlsi_event *event)
 {
-	char name[32];
-
 	if (!node->up)
 		return;
-	sim_node_name(node, name);
-	sim_trace(sim, "%s event %d", name, (int)event->kind);
+	sim_note(sim, node->kind << 16 | node->index << 8 | event->kind);
+	if (sim->trace) {
+		char name[32];
+
+		sim_node_name(node, name);
+		sim_trace(sim, "%s event %d", name, (int)event->kind);
+	}
 	step_core(sim, node, event);
+	if (node->effects.failed) {
+		starve(sim, node);
+		return;
+	}
 	for (size_t i = 0; i < node->effects.count; i++)
 		carry_out(sim, node, &node->effects.at[i]);
 	dlsi_effects_clear(&node->effects);
@@ -110,7 +125,8 @@ void sim_node_start(struct sim *sim, struct sim_node *node)
 	node->turn_due = false;
 	node->stopped_until_ns = 0;
 	node->incarnation = dlsi_rng_next(&sim->rng);
-	dlsi_effects_init(&node->effects, &dlsi_alloc_libc);
+	sim_memory_init(&node->memory);
+	dlsi_effects_init(&node->effects, &node->memory.alloc);
 	switch (node->kind) {
 	case SIM_MASTER:
 		sim_master_start(sim, node);
@@ -143,8 +159,13 @@ static void destroy_core(struct sim_node *node, struct dlsi_effects *effects)
 
 static void take_down(struct sim *sim, struct sim_node *node)
 {
+	char name[32];
+
 	node->up = false;
 	dlsi_effects_fini(&node->effects);
+	sim_node_name(node, name);
+	if (node->memory.blocks)
+		sim_fail(sim, "%s leaves %" PRIu64 " blocks of memory", name, node->memory.blocks);
 	if (node->kind == SIM_MASTER)
 		sim_network_master_gone(sim);
 	else
@@ -159,6 +180,7 @@ void sim_node_kill(struct sim *sim, struct sim_node *node)
 		return;
 	sim_node_name(node, name);
 	sim_trace(sim, "%s is killed", name);
+	sim_check_node(sim, node);
 	destroy_core(node, NULL);
 	sim_payload_drop_all(sim, node);
 	take_down(sim, node);
@@ -173,6 +195,9 @@ void sim_node_stop(struct sim *sim, struct sim_node *node)
 		return;
 	node->stopped_until_ns = 0;
 	sim_node_step(sim, node, &stop);
+	if (!node->up)
+		return;
+	sim_check_node(sim, node);
 	destroy_core(node, &node->effects);
 	for (size_t i = 0; i < node->effects.count; i++)
 		carry_out(sim, node, &node->effects.at[i]);

@@ -11,7 +11,7 @@ struct sim_payload {
 
 struct dlsi_payload sim_payload_add(struct sim *sim, const struct sim_node *owner, struct sim_content content)
 {
-	struct sim_payload *payload = sim_memory(sizeof *payload);
+	struct sim_payload *payload = sim_calloc(sizeof *payload);
 
 	if (sim->payload_count == sim->payload_capacity) {
 		sim->payload_capacity = sim->payload_capacity ? 2 * sim->payload_capacity : 1024;

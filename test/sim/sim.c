@@ -10,7 +10,7 @@
 #define LIVENESS_NS (900 * SIM_S)
 #define REST_NS     (10 * SIM_S)
 
-void *sim_memory(size_t size)
+void *sim_calloc(size_t size)
 {
 	void *memory = calloc(1, size);
 
@@ -31,25 +31,23 @@ void sim_fail(struct sim *sim, const char *format, ...)
 	exit(1);
 }
 
-static uint64_t fold(uint64_t digest, const char *text)
+void sim_note(struct sim *sim, uint64_t number)
 {
-	while (*text)
-		digest = (digest ^ (unsigned char)*text++) * 0x100000001b3; /* FNV-1a */
-	return digest;
+	sim->digest = (sim->digest ^ number ^ (uint64_t)sim->now_ns << 20) * 0x100000001b3; /* as FNV-1a does */
 }
 
 void sim_trace(struct sim *sim, const char *format, ...)
 {
 	char line[512];
 	va_list arguments;
-	int used = snprintf(line, sizeof line, "%12.6f ", (double)sim->now_ns / 1e9);
 
 	va_start(arguments, format);
-	vsnprintf(line + used, sizeof line - (size_t)used, format, arguments);
+	vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);
-	sim->digest = fold(sim->digest, line);
+	for (const char *at = line; *at; at++)
+		sim_note(sim, (unsigned char)*at);
 	if (sim->trace)
-		puts(line);
+		printf("%12.6f %s\n", (double)sim->now_ns / 1e9, line);
 }
 
 uint64_t sim_below(struct sim *sim, uint64_t bound)
@@ -65,7 +63,7 @@ bool sim_chance(struct sim *sim, unsigned percent)
 struct sim_happening *sim_schedule(struct sim *sim, int64_t delay_ns, struct sim_node *at,
 	void (*run)(struct sim *sim, struct sim_happening *happening))
 {
-	struct sim_happening *happening = sim_memory(sizeof *happening);
+	struct sim_happening *happening = sim_calloc(sizeof *happening);
 
 	happening->node.order = sim->order++;
 	happening->run = run;
@@ -123,11 +121,37 @@ static void restart(struct sim *sim, struct sim_happening *happening)
 		sim_node_start(sim, node);
 }
 
+void sim_node_restart_later(struct sim *sim, struct sim_node *node)
+{
+	if (node->kind != SIM_CLIENT)
+		sim_schedule(sim, (int64_t)sim_below(sim, SIM_S), NULL, restart)->number =
+			node->kind == SIM_MASTER ? 0 : node->index + 1;
+}
+
 /* Kills a process and starts it again a little later. */
-static void kill_for_a_while(struct sim *sim, struct sim_node *node, uint64_t number)
+static void kill_for_a_while(struct sim *sim, struct sim_node *node)
 {
 	sim_node_kill(sim, node);
-	sim_schedule(sim, (int64_t)sim_below(sim, SIM_S), NULL, restart)->number = number;
+	sim_node_restart_later(sim, node);
+}
+
+/* One of all nodes, each with the same chance. */
+static struct sim_node *any_node(struct sim *sim)
+{
+	uint64_t n = sim_below(sim, 1 + sim->worker_count + sim->client_count);
+
+	if (n < sim->worker_count)
+		return &sim->workers[n];
+	n -= sim->worker_count;
+	return n < sim->client_count ? &sim->clients[n] : &sim->master;
+}
+
+static void starve(struct sim *sim, struct sim_node *node)
+{
+	uint64_t plenty = 1 + sim_below(sim, sim_chance(sim, 50) ? 20 : 400);
+
+	if (node->up)
+		sim_memory_starve(&node->memory, plenty, sim_chance(sim, 50));
 }
 
 static void fault(struct sim *sim, struct sim_happening *happening)
@@ -146,18 +170,22 @@ static void fault(struct sim *sim, struct sim_happening *happening)
 		sim_network_break(sim, &sim->clients[client]);
 		sim->breaks++;
 	} else if (dice < 70) {
-		kill_for_a_while(sim, &sim->workers[worker], worker + 1);
+		kill_for_a_while(sim, &sim->workers[worker]);
 	} else if (dice < 75) {
-		kill_for_a_while(sim, &sim->master, 0);
+		kill_for_a_while(sim, &sim->master);
 	} else if (dice < 78) {
 		sim_node_kill(sim, &sim->clients[client]);
 	} else if (dice < 80) {
 		sim_node_stop(sim, &sim->workers[worker]);
-		sim_schedule(sim, (int64_t)sim_below(sim, SIM_S), NULL, restart)->number = worker + 1;
+		sim_node_restart_later(sim, &sim->workers[worker]);
+	} else if (dice < 87) {
+		sim->workers[worker].stopped_until_ns = sim->now_ns + (int64_t)sim_below(sim, 2 * SIM_S);
 	} else if (dice < 90) {
-		sim->workers[worker].stopped_until_ns = sim->now_ns + (int64_t)sim_below(sim, SIM_S);
+		sim->clients[client].stopped_until_ns = sim->now_ns + (int64_t)sim_below(sim, 2 * SIM_S);
 	} else if (dice < 93) {
 		sim->master.stopped_until_ns = sim->now_ns + (int64_t)sim_below(sim, SIM_S);
+	} else {
+		starve(sim, any_node(sim));
 	}
 	sim_schedule(sim, (int64_t)sim_below(sim, 400 * SIM_MS), NULL, fault);
 }
@@ -217,6 +245,16 @@ static void run_until(struct sim *sim, int64_t until_ns, bool until_over)
 			sim_fail(sim, "nothing is left to happen");
 }
 
+static void end_faults(struct sim *sim)
+{
+	sim->faults = false;
+	sim_memory_starve(&sim->master.memory, 0, false);
+	for (unsigned i = 0; i < sim->worker_count; i++)
+		sim_memory_starve(&sim->workers[i].memory, 0, false);
+	for (unsigned i = 0; i < sim->client_count; i++)
+		sim_memory_starve(&sim->clients[i].memory, 0, false);
+}
+
 /* Runs one seed and returns the digest of all that happened. */
 static uint64_t run_seed(uint64_t seed, bool trace, bool tell)
 {
@@ -224,7 +262,7 @@ static uint64_t run_seed(uint64_t seed, bool trace, bool tell)
 
 	init(&sim, seed, trace);
 	run_until(&sim, FAULTS_NS, false);
-	sim.faults = false;
+	end_faults(&sim);
 	run_until(&sim, FAULTS_NS + LIVENESS_NS, true);
 	sim_check_over(&sim);
 	run_until(&sim, sim.now_ns + REST_NS, false);
@@ -232,8 +270,8 @@ static uint64_t run_seed(uint64_t seed, bool trace, bool tell)
 	fini(&sim);
 	if (tell)
 		printf("seed %" PRIu64 ": %" PRIu64 " items, %" PRIu64 " executions, %" PRIu64 " messages, %" PRIu64
-		       " kills, %" PRIu64 " breaks\n",
-			seed, sim.delivered, sim.executions, sim.messages, sim.kills, sim.breaks);
+		       " kills, %" PRIu64 " breaks, %" PRIu64 " times no memory\n",
+			seed, sim.delivered, sim.executions, sim.messages, sim.kills, sim.breaks, sim.starved);
 	return sim.digest;
 }
 

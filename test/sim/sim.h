@@ -4,10 +4,12 @@
  * The made-up transport keeps the contract of net/ (network.c): first in, first out within one connection; a connection
  * may break at any moment and lose an unknown tail in either direction; each side learns of it late, early or only by
  * its heartbeat; messages of an old and a new connection of one process may interleave. Processes are killed, stopped
- * for a while and started again. The log persists late, and a killed master loses what it had not persisted.
+ * for a while and started again, or run out of memory. The log persists late, and a killed master loses what it had not
+ * persisted.
  *
  * A run has a phase of faults and one without, at whose end every job must be over, every item must have exactly one
- * result at its sink, and no payload may be left anywhere (checks.c). */
+ * result at its sink, every command one answer, and no payload and no entry may be left in anybody's tables (checks.c).
+ */
 #ifndef SIM_H
 #define SIM_H
 
@@ -83,12 +85,22 @@ struct sim_log_record {
 	bool has_payload;
 };
 
+/* What a node has of memory, and when it gets none. */
+struct sim_memory {
+	struct dlsi_alloc alloc;
+	uint64_t blocks; /* that it has now */
+	uint64_t plenty; /* requests until one fails; 0: none will */
+	bool for_good;   /* and all after it */
+	bool has_failed;
+};
+
 struct sim_node {
 	enum sim_kind kind;
 	unsigned index;
 	uint64_t life; /* counts its starts */
 	bool up;
 	int64_t stopped_until_ns;
+	struct sim_memory memory;
 	struct dlsi_effects effects;
 	int64_t timer_ns; /* the earliest timer that is scheduled, and its number */
 	uint64_t timer_number;
@@ -102,9 +114,12 @@ struct sim_node {
 	uint64_t incarnation;
 	struct dlsi_map open_jobs; /* worker: those it was told of and not yet to close */
 	uint64_t open_count;
-	struct dlsi_map cancelled;     /* worker: attempts */
+	struct dlsi_map cancelled; /* worker: attempts */
+	struct dlsi_map running;   /* worker: attempts that are wanted, each to its device's member of `loads` */
+	uint64_t loads[SIM_DEVICES], credits[SIM_DEVICES];
 	struct sim_job jobs[SIM_JOBS]; /* client */
 	unsigned job_count;
+	uint64_t asked, answered; /* client: commands; bit n - 1 is that of number n */
 };
 
 struct sim {
@@ -134,7 +149,7 @@ struct sim {
 	uint32_t slot_count;
 	struct dlsi_list connections;
 
-	uint64_t messages, kills, breaks, delivered, executions;
+	uint64_t messages, kills, breaks, starved, delivered, executions;
 };
 
 /* sim.c: time, chance, and what fails */
@@ -144,7 +159,14 @@ uint64_t sim_below(struct sim *sim, uint64_t bound);
 bool sim_chance(struct sim *sim, unsigned percent);
 struct sim_happening *sim_schedule(struct sim *sim, int64_t delay_ns, struct sim_node *at,
 	void (*run)(struct sim *sim, struct sim_happening *happening));
-void *sim_memory(size_t size);
+void *sim_calloc(size_t size);
+
+/* A number that belongs to the run, as its trace does. */
+void sim_note(struct sim *sim, uint64_t number);
+
+/* memory.c: what nodes have, and that they give it back */
+void sim_memory_init(struct sim_memory *memory);
+void sim_memory_starve(struct sim_memory *memory, uint64_t plenty, bool for_good);
 
 /* payloads.c: who holds what */
 struct dlsi_payload sim_payload_add(struct sim *sim, const struct sim_node *owner, struct sim_content content);
@@ -158,7 +180,8 @@ bool sim_payload_offered(const struct sim *sim, const struct sim_node *owner, ui
 void sim_node_step(struct sim *sim, struct sim_node *node, const struct dlsi_event *event);
 void sim_node_start(struct sim *sim, struct sim_node *node);
 void sim_node_kill(struct sim *sim, struct sim_node *node);
-void sim_node_stop(struct sim *sim, struct sim_node *node); /* in good order */
+void sim_node_stop(struct sim *sim, struct sim_node *node);          /* in good order */
+void sim_node_restart_later(struct sim *sim, struct sim_node *node); /* a client stays away */
 void sim_node_name(const struct sim_node *node, char name[32]);
 
 /* master.c, worker.c, client.c: what is particular to each */
@@ -182,6 +205,7 @@ void sim_network_master_gone(struct sim *sim);
 void sim_network_fini(struct sim *sim);
 
 /* checks.c */
+void sim_check_node(struct sim *sim, const struct sim_node *node);
 bool sim_all_over(const struct sim *sim);
 void sim_check_over(struct sim *sim);
 void sim_check_end(struct sim *sim);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define OFFERED_BYTES (64 * 1024)
@@ -21,12 +22,16 @@ void sim_worker_start(struct sim *sim, struct sim_node *node)
 	config.incarnation = node->incarnation;
 	config.seed = dlsi_rng_next(&sim->rng);
 	config.device_count = (uint16_t)(1 + sim_below(sim, SIM_DEVICES));
-	for (uint16_t i = 0; i < config.device_count; i++)
-		devices[i] = (struct dlsi_agent_device){"cpu", (uint16_t)(1 + sim_below(sim, 8)), 1, 1};
+	for (uint16_t i = 0; i < config.device_count; i++) {
+		node->credits[i] = 1 + sim_below(sim, 8);
+		node->loads[i] = 0;
+		devices[i] = (struct dlsi_agent_device){"cpu", (uint16_t)node->credits[i], 1, 1};
+	}
 	dlsi_map_init(&node->open_jobs, &dlsi_alloc_libc, 1);
 	dlsi_map_init(&node->cancelled, &dlsi_alloc_libc, 1);
+	dlsi_map_init(&node->running, &dlsi_alloc_libc, 1);
 	node->open_count = 0;
-	if (dlsi_agent_create(&dlsi_alloc_libc, &config, &node->agent, &error))
+	if (dlsi_agent_create(&node->memory.alloc, &config, &node->agent, &error))
 		sim_fail(sim, "%s", error.text);
 }
 
@@ -34,6 +39,29 @@ void sim_worker_clear(struct sim_node *node)
 {
 	dlsi_map_fini(&node->open_jobs);
 	dlsi_map_fini(&node->cancelled);
+	dlsi_map_fini(&node->running);
+}
+
+static void begin_load(struct sim *sim, struct sim_node *node, uint64_t attempt, uint16_t device)
+{
+	struct dlsi_id key = dlsi_map_key(0, attempt);
+
+	if (dlsi_map_get(&node->running, &key))
+		sim_fail(sim, "a worker is to execute an attempt twice");
+	if (++node->loads[device] > node->credits[device])
+		sim_fail(sim, "a device has more than the %" PRIu64 " tasks that it takes", node->credits[device]);
+	if (dlsi_map_put(&node->running, &key, &node->loads[device]))
+		abort();
+}
+
+/* The attempt is over, or nobody wants it any more. */
+static void end_load(struct sim_node *node, uint64_t attempt)
+{
+	struct dlsi_id key = dlsi_map_key(0, attempt);
+	uint64_t *load = dlsi_map_remove(&node->running, &key);
+
+	if (load)
+		--*load;
 }
 
 static void executed(struct sim *sim, struct sim_happening *happening)
@@ -43,6 +71,7 @@ static void executed(struct sim *sim, struct sim_happening *happening)
 	struct dlsi_event *event = &happening->event;
 	struct sim_content content = happening->contents[0];
 
+	end_load(node, event->attempt);
 	event->kind = DLSI_EVENT_EXECUTED;
 	event->executed.elapsed_ns = 1 + sim_below(sim, 50 * SIM_MS);
 	if (dlsi_map_remove(&node->cancelled, &key) && sim_chance(sim, 50)) {
@@ -65,9 +94,10 @@ static void execute(struct sim *sim, struct sim_node *node, const struct dlsi_ef
 	if (!dlsi_map_get(&node->open_jobs, &effect->job))
 		sim_fail(sim, "a worker is to execute a task of a job that it was not told of");
 	sim->executions++;
+	begin_load(sim, node, effect->attempt, effect->execute.device);
 	end = sim_schedule(sim, takes, node, executed);
 	end->event.attempt = effect->attempt;
-	end->contents = sim_memory(sizeof *end->contents);
+	end->contents = sim_calloc(sizeof *end->contents);
 	*end->contents = (struct sim_content){
 		.job = effect->job,
 		.attempt = effect->attempt,
@@ -100,6 +130,7 @@ void sim_worker_effect(struct sim *sim, struct sim_node *node, const struct dlsi
 		execute(sim, node, effect);
 		break;
 	case DLSI_EFFECT_CANCEL:
+		end_load(node, effect->attempt);
 		key = dlsi_map_key(0, effect->attempt);
 		dlsi_map_put(&node->cancelled, &key, node);
 		break;

@@ -261,12 +261,22 @@ void unit_machine_connect(struct unit_machine *machine)
 	unit_machine_step(machine, event);
 }
 
-void unit_machine_welcome(struct unit_machine *machine)
+static void welcome(struct unit_machine *machine, uint8_t again)
 {
 	struct dlsi_record record = {.kind = DLSI_WELCOME};
 
-	record.welcome = (struct dlsi_welcome){1, 100 * UNIT_MS, 500 * UNIT_MS};
+	record.welcome = (struct dlsi_welcome){1, 100 * UNIT_MS, 500 * UNIT_MS, again};
 	unit_machine_say(machine, 0, record);
+}
+
+void unit_machine_welcome(struct unit_machine *machine)
+{
+	welcome(machine, 0);
+}
+
+void unit_machine_welcome_again(struct unit_machine *machine)
+{
+	welcome(machine, 1);
 }
 
 const struct dlsi_effect *unit_machine_notice(const struct unit_machine *machine, enum dlsi_notice notice)

@@ -63,6 +63,7 @@ uint64_t unit_machine_held(const struct unit_machine *machine);
 /* A connection to the master at slot 0, and its answer to the REGISTER that it takes. */
 void unit_machine_connect(struct unit_machine *machine);
 void unit_machine_welcome(struct unit_machine *machine);
+void unit_machine_welcome_again(struct unit_machine *machine);
 
 /* The first NOTIFY effect with this notice; NULL if there is none. */
 const struct dlsi_effect *unit_machine_notice(const struct unit_machine *machine, enum dlsi_notice notice);

@@ -237,7 +237,7 @@ static void test_old_connections_are_not_heard_of(void **state)
 /* What a master asks for in WELCOME is kept within reason. */
 static void test_periods_without_reason(void **state)
 {
-	static const struct dlsi_welcome welcomes[] = {{1, 0, 0}, {1, UINT64_MAX, UINT64_MAX}};
+	static const struct dlsi_welcome welcomes[] = {{1, 0, 0, 0}, {1, UINT64_MAX, UINT64_MAX, 0}};
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {

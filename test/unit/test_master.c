@@ -323,6 +323,7 @@ static void test_new_process_under_an_old_name(void **state)
 static void test_messages_are_counted(void **state)
 {
 	struct unit_machine master;
+	struct dlsi_record record;
 
 	(void)state;
 	begin(&master, 8);
@@ -330,7 +331,8 @@ static void test_messages_are_counted(void **state)
 	heartbeat(&master, WORKER, 3);
 	assert_int_equal(refusal(&master, WORKER), 0);
 	unit_register_worker(&master, WORKER, 10, "one", 8, "work"); /* again, because no answer came in time */
-	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_WELCOME), 1);
+	assert_true(unit_machine_says(&master, WORKER, DLSI_WELCOME, 0, &record));
+	assert_int_equal(record.welcome.again, 1);
 	heartbeat(&master, WORKER, 2);
 	assert_int_equal(refusal(&master, WORKER), 0);
 	heartbeat(&master, WORKER, 4);

@@ -252,6 +252,30 @@ static void test_offer_is_fetched(void **state)
 	unit_machine_fini(&session);
 }
 
+/* An offer whose items have come otherwise is confirmed and not fetched. */
+static void test_offers_that_are_not_needed_any_more(void **state)
+{
+	struct unit_machine session;
+	struct dlsi_record record;
+
+	(void)state;
+	begin(&session);
+	unit_machine_say(&session, 0, result(1, 1, 0, 2, 100000));
+	unit_machine_say(&session, 0, result(1, 2, 98, 100, 100000));
+	unit_machine_say(&session, 0, result(1, 3, 96, 98, 100000));
+	unit_machine_say(&session, 0, result(1, 4, 96, 98, 0));
+	assert_true(unit_machine_says(&session, 0, DLSI_ACK, 0, &record));
+	assert_int_equal(record.ack.taken.count, 2);
+	unit_machine_say(&session, 0, result(1, 5, 2, 100, 0));
+	assert_true(unit_machine_says(&session, 0, DLSI_ACK, 0, &record));
+	assert_int_equal(record.ack.taken.count, 2);
+	fetched(&session, 1, 0);
+	assert_null(unit_machine_does(&session, DLSI_EFFECT_FETCH, 0));
+	assert_int_equal(ended(&session)->notify.state, DLSI_JOB_DONE);
+	assert_int_equal(counts(&session).fetches, 0);
+	unit_machine_fini(&session);
+}
+
 /* Thousands of fetches that fail in one turn: every ACK keeps to the limits of a record. */
 static void test_many_lost_offers(void **state)
 {
@@ -531,7 +555,7 @@ static void test_specifications(void **state)
 }
 
 UNIT_MAIN(test_job_from_submission_to_end, test_each_item_once, test_results_that_make_no_sense,
-	test_window_opens_by_quarters, test_offers_wait_for_room, test_offer_is_fetched, test_many_lost_offers,
-	test_key_that_is_used_again, test_cancelled_while_there_is_no_connection, test_cancelled_before_any_master_knew,
-	test_comes_back, test_refused_for_now, test_refused, test_rejected, test_progress, test_commands,
-	test_specifications)
+	test_window_opens_by_quarters, test_offers_wait_for_room, test_offer_is_fetched,
+	test_offers_that_are_not_needed_any_more, test_many_lost_offers, test_key_that_is_used_again,
+	test_cancelled_while_there_is_no_connection, test_cancelled_before_any_master_knew, test_comes_back,
+	test_refused_for_now, test_refused, test_rejected, test_progress, test_commands, test_specifications)
