@@ -20,6 +20,16 @@ def build():
     return pathlib.Path(os.environ.get("BUILD", ROOT / "build"))
 
 
+@pytest.fixture
+def pseudo_terminals():
+    """For tests that open one: a bare chroot has none."""
+    try:
+        for end in os.openpty():
+            os.close(end)
+    except OSError as error:
+        pytest.skip(f"no pseudo-terminals: {error}")
+
+
 def made_by(script, folder):
     if not folder.is_dir():
         subprocess.run([ROOT / "scripts" / script, folder], check=True)

@@ -167,7 +167,7 @@ def test_progress_without_a_terminal_is_lines(programs, numbers):
     assert "3/3" in lines[-1] and "\r" not in ended.err
 
 
-def test_progress_on_a_terminal(programs, numbers, tmp_path):
+def test_progress_on_a_terminal(programs, numbers, tmp_path, pseudo_terminals):
     """A bar that is written over again and again, and taken away before the table and at the end."""
     master = programs.master()
     programs.handler(master, "h1")

@@ -51,7 +51,7 @@ def test_quickstart_batch_gives_the_expected_answers(fashion_pictures):
     assert not any(alive(process) for process in processes_of(said))
 
 
-def test_ctrl_c_stops_all_that_was_started(lite0, photos):
+def test_ctrl_c_stops_all_that_was_started(lite0, photos, pseudo_terminals):
     process, terminal = pty.fork()
     if process == 0:
         os.execv(ROOT / "scripts/quickstart.sh", ["quickstart.sh"])
