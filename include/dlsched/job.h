@@ -29,8 +29,8 @@ struct dls_job_options {
 	const char *handler; /* ... or the name under which workers registered a handler */
 	const char *params;  /* JSON object for the handler; NULL: {} */
 
-	/* The same key of the same tenant names the same job, also for another client and after a restart. NULL:
-	 * random. */
+	/* The same key of the same tenant names the same job, also for another client and after a restart; a second one
+	 * in the same client ends with DLS_EEXISTS. NULL: random. */
 	const char *key;
 	int32_t priority;    /* higher first, for policies that look at it */
 	uint32_t task_items; /* items of one task; 0: chosen from the measured time of an item */
@@ -55,9 +55,12 @@ void dls_job_destroy(struct dls_job *job);
  *
  * file: one item per JPEG, PNG or .npy file (a worker decodes it); a file of the idx format holds as many items as its
  * first dimension says. The file must not change until the job has ended. bytes: one item from an encoded file in
- * memory; copied. tensors: one item with a tensor per model input (or per handler argument); copied up to 64 KB each,
- * above that taken: `release` is called when the job no longer needs the data, also if the call fails. batch: as many
- * items as the first dimension says, for models with one input and for handlers; taken likewise. */
+ * memory; copied. tensors: one item with a tensor per model input (or per handler argument). batch: as many items as
+ * the first dimension says, each of the shape that the other dimensions give, for models with one input and for
+ * handlers.
+ *
+ * Of tensors and batches up to 64 KB are copied, and `release` is called before the call returns; more is read where it
+ * is, and `release` is called when the job does not need it any more. It is called also if the call fails. */
 int dls_job_add_file(struct dls_job *job, const char *path, struct dls_error *err);
 int dls_job_add_bytes(struct dls_job *job, const void *data, size_t bytes, struct dls_error *err);
 int dls_job_add_tensors(struct dls_job *job, const struct dls_tensor *tensors, uint32_t count, struct dls_error *err);
