@@ -26,7 +26,7 @@ struct dls_client_options {
 	int insecure; /* 1: may listen beyond loopback although nothing is encrypted or authenticated */
 
 	uint64_t window_items; /* results kept for one job until dls_job_next takes them; 0: 4,096 */
-	uint64_t window_bytes; /* the same in bytes, overfilled by one task's results at most; 0: 256 MiB */
+	uint64_t window_bytes; /* the same in bytes, which results under way may overfill; 0: 256 MiB */
 };
 
 #define DLS_CLIENT_OPTIONS_INIT DLS_SIZED(struct dls_client_options)
