@@ -1,6 +1,7 @@
 /* Contexts: options, log, live handles, and what a forked child is told. */
 #include "node/ctx.h"
 #include "test/unit/unit.h"
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
