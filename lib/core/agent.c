@@ -101,7 +101,7 @@ static void destroy_task(struct dlsi_agent *agent, struct task *task)
 
 	dlsi_map_remove(&agent->task_by_attempt, &key);
 	dlsi_list_remove(&task->node);
-	dlsi_link_release(&agent->link, task->payload);
+	dlsi_releases_add(&agent->link.releases, task->payload);
 	dlsi_free(agent->alloc, task);
 }
 
@@ -109,7 +109,7 @@ static void destroy_job(struct dlsi_agent *agent, struct job *job)
 {
 	dlsi_map_remove(&agent->job_by_id, &job->id);
 	dlsi_list_remove(&job->node);
-	dlsi_link_release(&agent->link, job->manifest);
+	dlsi_releases_add(&agent->link.releases, job->manifest);
 	dlsi_free(agent->alloc, job);
 }
 
@@ -309,13 +309,13 @@ static void take_job(struct dlsi_agent *agent, const struct dlsi_job_record *rec
 	size_t spec, holder, host;
 
 	if (job) {
-		dlsi_link_release(&agent->link, manifest);
+		dlsi_releases_add(&agent->link.releases, manifest);
 		return;
 	}
 	job = dlsi_calloc(agent->alloc, 1, sizeof *job);
 	if (!job || dlsi_map_put(&agent->job_by_id, &record->job, job)) {
 		dlsi_free(agent->alloc, job);
-		dlsi_link_release(&agent->link, manifest);
+		dlsi_releases_add(&agent->link.releases, manifest);
 		agent->link.failed = true;
 		return;
 	}
@@ -430,7 +430,7 @@ static void take_record(
 		follow_link(agent, dlsi_link_record(&agent->link, message, record), record);
 		break;
 	}
-	dlsi_link_release(&agent->link, payload);
+	dlsi_releases_add(&agent->link.releases, payload);
 }
 
 static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *event)
@@ -438,7 +438,7 @@ static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *eve
 	struct task *task = find_task(agent, event->attempt);
 
 	if (!task || task->finished) {
-		dlsi_link_release(&agent->link, event->executed.payload);
+		dlsi_releases_add(&agent->link.releases, event->executed.payload);
 		agent->link.refused++;
 		return;
 	}

@@ -28,18 +28,12 @@ void dlsi_link_begin(struct dlsi_link *link, int64_t now_ns, struct dlsi_effects
 void dlsi_link_end(struct dlsi_link *link)
 {
 	link->effects->deadline_ns = link->due_ns;
-	link->effects->failed |= link->failed;
+	link->effects->failed |= link->failed | link->releases.failed;
 }
 
 void dlsi_link_post(struct dlsi_link *link, const struct dlsi_record *record, struct dlsi_payload payload)
 {
 	dlsi_outbox_post(&link->outbox, &link->cluster, link->term, record, payload, link->effects);
-}
-
-void dlsi_link_release(struct dlsi_link *link, struct dlsi_payload payload)
-{
-	if (!dlsi_releases_add(&link->releases, payload))
-		link->failed = true;
 }
 
 struct dlsi_effect *dlsi_link_notify(
@@ -146,7 +140,7 @@ void dlsi_link_take(struct dlsi_link *link, const struct dlsi_event *event,
 		take(owner, &message, &record, payload);
 	}
 	for (; frame < event->message.frame_count; frame++)
-		dlsi_link_release(link, event->message.frames[frame]);
+		dlsi_releases_add(&link->releases, event->message.frames[frame]);
 }
 
 static int64_t between(uint64_t value, int64_t low, int64_t high)

@@ -66,9 +66,6 @@ void dlsi_link_registered(struct dlsi_link *link);
 /* REGISTER, or anything while the link is up: else nobody would hear it. */
 void dlsi_link_post(struct dlsi_link *link, const struct dlsi_record *record, struct dlsi_payload payload);
 
-/* The payload goes back to the driver when the turn ends. */
-void dlsi_link_release(struct dlsi_link *link, struct dlsi_payload payload);
-
 /* A NOTIFY effect for the program; `job` may be NULL. The caller may add to it. */
 struct dlsi_effect *dlsi_link_notify(struct dlsi_link *link, enum dlsi_notice notice, const struct dlsi_id *job,
 	int code, struct dlsi_text sentence);

@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-void dlsi_master_release(struct dlsi_master *master, struct dlsi_payload payload)
-{
-	if (!dlsi_releases_add(&master->releases, payload))
-		master->failed = true;
-}
-
 void dlsi_master_set_timer(struct dlsi_master *master, struct timer *timer, int64_t due_ns)
 {
 	if (!timer->node.place)
@@ -24,13 +18,20 @@ void dlsi_master_stop_timer(struct dlsi_master *master, struct timer *timer)
 	dlsi_heap_remove(&master->timers, &timer->node);
 }
 
+static void init_maps(struct dlsi_master *master)
+{
+	struct dlsi_map *const maps[] = {&master->worker_by_incarnation, &master->worker_by_name,
+		&master->client_by_incarnation, &master->handler_by_name, &master->job_by_id, &master->spec_by_key,
+		&master->task_by_attempt, &master->known};
+
+	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+		dlsi_map_init(maps[i], master->alloc, master->config.seed + i);
+}
+
 int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_config *config,
 	struct dlsi_master **master_out, struct dls_error *err)
 {
 	struct dlsi_master *master = dlsi_calloc(alloc, 1, sizeof *master);
-	struct dlsi_map *const maps[] = {&master->worker_by_incarnation, &master->worker_by_name,
-		&master->client_by_incarnation, &master->handler_by_name, &master->job_by_id, &master->spec_by_key,
-		&master->task_by_attempt, &master->known};
 	struct dlsi_rng rng;
 
 	if (!master)
@@ -42,8 +43,7 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 	/* Somewhere: a worker may still run an attempt of another master, and the two must not be one number. */
 	dlsi_rng_init(&rng, config->seed);
 	master->next_attempt = dlsi_rng_next(&rng) >> 1 | 1;
-	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-		dlsi_map_init(maps[i], alloc, config->seed + i);
+	init_maps(master);
 	dlsi_heap_init(&master->timers, alloc);
 	dlsi_releases_init(&master->releases, alloc);
 	dlsi_list_init(&master->dirty);
@@ -152,7 +152,7 @@ int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t
 
 	master->effects = effects;
 	if (!dlsi_change_read(record, length, &change)) {
-		dlsi_master_release(master, payload);
+		dlsi_releases_add(&master->releases, payload);
 		return dlsi_fail(err, DLS_EFORMAT, "log record %llu is not one that this release understands",
 			(unsigned long long)index);
 	}
@@ -160,11 +160,11 @@ int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t
 	if (!job && change.kind == DLSI_CHANGE_SUBMIT) {
 		job = replay_submit(master, &change, payload, err);
 		if (!job) {
-			dlsi_master_release(master, payload);
+			dlsi_releases_add(&master->releases, payload);
 			return DLS_ENOMEM;
 		}
 	} else {
-		dlsi_master_release(master, payload);
+		dlsi_releases_add(&master->releases, payload);
 	}
 	if (job) {
 		dlsi_job_apply(master, job, &change);
@@ -172,7 +172,7 @@ int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t
 	}
 	master->next_index = index + 1;
 	master->recovered = true;
-	return master->failed ? dlsi_fail_memory(err) : 0;
+	return master->failed || master->releases.failed ? dlsi_fail_memory(err) : 0;
 }
 
 /* Decisions that the log's last master had still to make: a job whose last item is in the log but not its end. */
@@ -332,7 +332,7 @@ static bool take_record(
 	taken = peer->worker ? take_from_worker(master, peer->worker, record, payload)
 			     : take_from_client(master, peer->client, record, payload);
 	if (!taken) {
-		dlsi_master_release(master, payload);
+		dlsi_releases_add(&master->releases, payload);
 		reject(master, peer->outbox.peer, DLS_EPROTOCOL, "a record that a master does not take from this side");
 	}
 	return taken;
@@ -389,7 +389,7 @@ static void take_message(struct dlsi_master *master, const struct dlsi_event *ev
 		frame = take_records(master, event, message);
 	}
 	for (; frame < event->message.frame_count; frame++)
-		dlsi_master_release(master, event->message.frames[frame]);
+		dlsi_releases_add(&master->releases, event->message.frames[frame]);
 }
 
 static void say_goodbye(struct dlsi_master *master)
@@ -446,5 +446,5 @@ void dlsi_master_step(
 	first = dlsi_heap_first(&master->timers);
 	master->due_ns = more ? now_ns : first ? first->due : INT64_MAX;
 	effects->deadline_ns = master->due_ns;
-	effects->failed |= master->failed;
+	effects->failed |= master->failed | master->releases.failed;
 }

@@ -74,7 +74,7 @@ void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 	dlsi_ranges_fini(&job->retry);
 	dlsi_spec_unref(master, job->spec);
 	master->manifest_bytes -= job->manifest.bytes;
-	dlsi_master_release(master, job->manifest);
+	dlsi_releases_add(&master->releases, job->manifest);
 	dlsi_free(master->alloc, job);
 }
 

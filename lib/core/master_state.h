@@ -225,7 +225,6 @@ void dlsi_master_refuse(struct dlsi_master *master, struct dlsi_peer to, const s
 	uint32_t retry_after_ms, const char *sentence);
 
 /* master.c: what all parts need */
-void dlsi_master_release(struct dlsi_master *master, struct dlsi_payload payload);
 void dlsi_master_set_timer(struct dlsi_master *master, struct timer *timer, int64_t due_ns);
 void dlsi_master_stop_timer(struct dlsi_master *master, struct timer *timer);
 

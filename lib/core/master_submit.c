@@ -166,7 +166,7 @@ static void submit_new(struct dlsi_master *master, struct client *client, const 
 	struct job *job = new_job(master, client, record, manifest);
 
 	if (!job) {
-		dlsi_master_release(master, manifest);
+		dlsi_releases_add(&master->releases, manifest);
 		refuse(master, client, &record->job, DLS_EBUSY, 1000, "the master has no room for another job");
 		return;
 	}
@@ -240,7 +240,7 @@ static void submit_known(struct dlsi_master *master, struct client *client, stru
 		submit_new(master, client, record, manifest);
 		return;
 	}
-	dlsi_master_release(master, manifest);
+	dlsi_releases_add(&master->releases, manifest);
 	if (!job->durable)
 		submit_attached_again(master, client, job, record);
 	else if (same)
@@ -256,7 +256,7 @@ void dlsi_client_submit(struct dlsi_master *master, struct client *client, const
 	struct objection objection = object(master, client, record, manifest);
 
 	if (objection.sentence) {
-		dlsi_master_release(master, manifest);
+		dlsi_releases_add(&master->releases, manifest);
 		refuse(master, client, &record->job, objection.code, 0, objection.sentence);
 		if (job && job->client == client && !job->durable) /* for the client it is over */
 			dlsi_job_end(master, job, DLSI_JOB_FAILED, objection.code, objection.sentence);

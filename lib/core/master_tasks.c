@@ -116,7 +116,7 @@ static void destroy(struct dlsi_master *master, struct task *task)
 	dlsi_list_remove(&task->job_node);
 	dlsi_list_remove(&task->worker_node);
 	unhold(master, task);
-	dlsi_master_release(master, task->payload);
+	dlsi_releases_add(&master->releases, task->payload);
 	dlsi_origin_unref(master, task->origin);
 	dlsi_free(master->alloc, task);
 }
@@ -182,7 +182,7 @@ bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 	struct dlsi_change change = {.kind = DLSI_CHANGE_ITEMS, .job = record->job};
 
 	if (!ours || task->state != DLSI_TASK_ASSIGNED) {
-		dlsi_master_release(master, payload);
+		dlsi_releases_add(&master->releases, payload);
 		if (!ours) /* else it was offered before and the client has not fetched it yet */
 			dlsi_worker_confirm(master, worker, record->attempt);
 		return true;

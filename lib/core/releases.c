@@ -10,21 +10,22 @@ void dlsi_releases_fini(struct dlsi_releases *releases)
 	dlsi_free(releases->alloc, releases->at);
 }
 
-bool dlsi_releases_add(struct dlsi_releases *releases, struct dlsi_payload payload)
+void dlsi_releases_add(struct dlsi_releases *releases, struct dlsi_payload payload)
 {
 	if (!payload.handle)
-		return true;
+		return;
 	if (releases->count == releases->capacity) {
 		size_t capacity = releases->capacity ? 2 * releases->capacity : 64;
 		struct dlsi_payload *grown = dlsi_realloc(releases->alloc, releases->at, capacity * sizeof *grown);
 
-		if (!grown)
-			return false;
+		if (!grown) {
+			releases->failed = true;
+			return;
+		}
 		releases->at = grown;
 		releases->capacity = capacity;
 	}
 	releases->at[releases->count++] = payload;
-	return true;
 }
 
 void dlsi_releases_flush(struct dlsi_releases *releases, struct dlsi_effects *effects)
@@ -32,4 +33,5 @@ void dlsi_releases_flush(struct dlsi_releases *releases, struct dlsi_effects *ef
 	for (size_t i = 0; i < releases->count; i++)
 		dlsi_effects_release(effects, releases->at[i]);
 	releases->count = 0;
+	effects->failed |= releases->failed;
 }

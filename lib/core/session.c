@@ -4,22 +4,6 @@
 
 #include "proto/bytes.h"
 
-void dlsi_session_release(struct dlsi_session *session, struct dlsi_payload payload)
-{
-	dlsi_link_release(&session->link, payload);
-}
-
-void dlsi_session_post(struct dlsi_session *session, const struct dlsi_record *record, struct dlsi_payload payload)
-{
-	dlsi_link_post(&session->link, record, payload);
-}
-
-struct dlsi_effect *dlsi_session_notify(struct dlsi_session *session, enum dlsi_notice notice,
-	const struct dlsi_id *job, int code, struct dlsi_text sentence)
-{
-	return dlsi_link_notify(&session->link, notice, job, code, sentence);
-}
-
 int dlsi_session_create(const struct dlsi_alloc *alloc, const struct dlsi_session_config *config,
 	struct dlsi_session **session_out, struct dls_error *err)
 {
@@ -86,7 +70,7 @@ static void register_with_master(struct dlsi_session *session)
 		.host = dlsi_text_of(session->host),
 		.data_endpoint = dlsi_text_of(session->data_endpoint),
 	};
-	dlsi_session_post(session, &record, (struct dlsi_payload){0});
+	dlsi_link_post(&session->link, &record, (struct dlsi_payload){0});
 	dlsi_link_registered(&session->link);
 }
 
@@ -118,7 +102,7 @@ static void give_up(struct dlsi_session *session, const struct dlsi_refused *rec
 			dlsi_session_finish(session, job, DLSI_JOB_FAILED, record->code, record->sentence);
 		dlsi_session_job_destroy(session, job);
 	}
-	dlsi_session_notify(session, DLSI_NOTICE_REJECTED, NULL, record->code, record->sentence);
+	dlsi_link_notify(&session->link, DLSI_NOTICE_REJECTED, NULL, record->code, record->sentence);
 }
 
 /* `record` is the REFUSED that says no for good. */
@@ -131,10 +115,10 @@ static void follow_link(struct dlsi_session *session, enum dlsi_link_news news, 
 	case DLSI_LINK_MOVED:
 	case DLSI_LINK_WELCOMED:
 		resume(session, news == DLSI_LINK_MOVED);
-		dlsi_session_notify(session, DLSI_NOTICE_WELCOME, NULL, 0, (struct dlsi_text){0});
+		dlsi_link_notify(&session->link, DLSI_NOTICE_WELCOME, NULL, 0, (struct dlsi_text){0});
 		break;
 	case DLSI_LINK_LOST:
-		dlsi_session_notify(session, DLSI_NOTICE_LOST, NULL, 0, (struct dlsi_text){0});
+		dlsi_link_notify(&session->link, DLSI_NOTICE_LOST, NULL, 0, (struct dlsi_text){0});
 		break;
 	case DLSI_LINK_REFUSED_FOR_GOOD:
 		give_up(session, &record->refused);
@@ -151,7 +135,7 @@ static void take_progress(struct dlsi_session *session, const struct dlsi_progre
 
 	if (!job || job->over || !job->accepted)
 		return;
-	effect = dlsi_session_notify(session, DLSI_NOTICE_PROGRESS, &job->id, 0, (struct dlsi_text){0});
+	effect = dlsi_link_notify(&session->link, DLSI_NOTICE_PROGRESS, &job->id, 0, (struct dlsi_text){0});
 	effect->notify.done = record->done;
 	effect->notify.running = record->running;
 	effect->notify.workers = record->workers;
@@ -159,7 +143,7 @@ static void take_progress(struct dlsi_session *session, const struct dlsi_progre
 
 static void reply(struct dlsi_session *session, uint64_t number, int code, struct dlsi_text text)
 {
-	dlsi_session_notify(session, DLSI_NOTICE_REPLY, NULL, code, text)->notify.number = number;
+	dlsi_link_notify(&session->link, DLSI_NOTICE_REPLY, NULL, code, text)->notify.number = number;
 }
 
 /* Removes the number from the commands that wait for an answer; false if it is none of them. */
@@ -218,7 +202,7 @@ static void take_record(
 		follow_link(session, dlsi_link_record(&session->link, message, record), record);
 		break;
 	}
-	dlsi_session_release(session, payload);
+	dlsi_releases_add(&session->link.releases, payload);
 }
 
 static void ask(struct dlsi_session *session, const struct dlsi_event *event)
@@ -235,7 +219,7 @@ static void ask(struct dlsi_session *session, const struct dlsi_event *event)
 		return;
 	record.command.number = event->command.number;
 	record.command.json = event->command.json;
-	dlsi_session_post(session, &record, (struct dlsi_payload){0});
+	dlsi_link_post(&session->link, &record, (struct dlsi_payload){0});
 }
 
 /* An answer comes over the connection of its question or not at all. */

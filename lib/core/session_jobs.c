@@ -44,7 +44,7 @@ void dlsi_session_job_destroy(struct dlsi_session *session, struct job *job)
 	dlsi_list_remove(&job->node);
 	dlsi_list_remove(&job->dirty);
 	session->specs[job->spec].uses--;
-	dlsi_session_release(session, job->manifest);
+	dlsi_releases_add(&session->link.releases, job->manifest);
 	dlsi_ranges_fini(&job->received);
 	dlsi_buffer_fini(&job->taken);
 	dlsi_buffer_fini(&job->lost);
@@ -87,7 +87,7 @@ void dlsi_session_post_submit(struct dlsi_session *session, struct job *job)
 		.manifest_head = job->manifest_head,
 		.received = received_numbers(session, job),
 	};
-	dlsi_session_post(session, &record, job->manifest);
+	dlsi_link_post(&session->link, &record, job->manifest);
 }
 
 void dlsi_session_post_cancel(struct dlsi_session *session, const struct job *job)
@@ -95,7 +95,7 @@ void dlsi_session_post_cancel(struct dlsi_session *session, const struct job *jo
 	struct dlsi_record record = {.kind = DLSI_CANCEL};
 
 	record.cancel.job = job->id;
-	dlsi_session_post(session, &record, (struct dlsi_payload){0});
+	dlsi_link_post(&session->link, &record, (struct dlsi_payload){0});
 }
 
 void dlsi_session_finish(
@@ -103,16 +103,16 @@ void dlsi_session_finish(
 {
 	job->over = true;
 	job->retry_ns = INT64_MAX;
-	dlsi_session_release(session, job->manifest);
+	dlsi_releases_add(&session->link.releases, job->manifest);
 	job->manifest = (struct dlsi_payload){0};
-	dlsi_session_notify(session, DLSI_NOTICE_ENDED, &job->id, code, sentence)->notify.state = state;
+	dlsi_link_notify(&session->link, DLSI_NOTICE_ENDED, &job->id, code, sentence)->notify.state = state;
 }
 
 /* The job ends before it has begun. */
 static void refuse(struct dlsi_session *session, const struct dlsi_event *event, int code, const char *sentence)
 {
-	dlsi_session_release(session, event->submit.manifest);
-	dlsi_session_notify(session, DLSI_NOTICE_ENDED, &event->job, code, dlsi_text_of(sentence))->notify.state =
+	dlsi_releases_add(&session->link.releases, event->submit.manifest);
+	dlsi_link_notify(&session->link, DLSI_NOTICE_ENDED, &event->job, code, dlsi_text_of(sentence))->notify.state =
 		DLSI_JOB_FAILED;
 }
 
@@ -130,7 +130,7 @@ void dlsi_session_submit(struct dlsi_session *session, const struct dlsi_event *
 	}
 	if (known && !known->over) {
 		session->link.refused++;
-		dlsi_session_release(session, event->submit.manifest);
+		dlsi_releases_add(&session->link.releases, event->submit.manifest);
 		return;
 	}
 	if (known)
@@ -163,7 +163,7 @@ void dlsi_session_accepted(struct dlsi_session *session, const struct dlsi_accep
 		return;
 	job->accepted = true;
 	if (!job->over)
-		dlsi_session_notify(session, DLSI_NOTICE_ACCEPTED, &job->id, 0, (struct dlsi_text){0});
+		dlsi_link_notify(&session->link, DLSI_NOTICE_ACCEPTED, &job->id, 0, (struct dlsi_text){0});
 	if (job->taken.length || job->lost.length || dlsi_session_window_end(job) != job->told_end ||
 		dlsi_session_window_bytes(job) != job->told_bytes)
 		dlsi_session_mark_dirty(session, job);

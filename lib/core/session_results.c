@@ -59,7 +59,7 @@ void dlsi_session_post_ack(struct dlsi_session *session, struct job *job)
 	do {
 		record.ack.taken = next_numbers(&job->taken, &taken);
 		record.ack.lost = next_numbers(&job->lost, &lost);
-		dlsi_session_post(session, &record, (struct dlsi_payload){0});
+		dlsi_link_post(&session->link, &record, (struct dlsi_payload){0});
 	} while (8 * taken < job->taken.length || 8 * lost < job->lost.length);
 	dlsi_buffer_clear(&job->taken);
 	dlsi_buffer_clear(&job->lost);
@@ -162,7 +162,7 @@ static void take_page(
 {
 	if (!job->over && deliver(session, job, result, payload))
 		job->waiting += payload.bytes;
-	dlsi_session_release(session, payload);
+	dlsi_releases_add(&session->link.releases, payload);
 	confirm(session, job, result->attempt);
 	if (job->over)
 		return;
@@ -230,9 +230,9 @@ void dlsi_session_result(struct dlsi_session *session, const struct dlsi_result 
 	struct job *job = dlsi_map_get(&session->job_by_id, &result->job);
 
 	if (job && !job->accepted) {
-		dlsi_session_release(session, payload);
+		dlsi_releases_add(&session->link.releases, payload);
 	} else if (!job || result->first >= result->end || result->end > job->count) {
-		dlsi_session_release(session, payload);
+		dlsi_releases_add(&session->link.releases, payload);
 		session->link.refused++;
 	} else if (result->frames || job->over) {
 		take_page(session, job, result, payload);
@@ -268,7 +268,7 @@ void dlsi_session_fetched(struct dlsi_session *session, const struct dlsi_event 
 	if (fetch && fetch->job)
 		take_fetched(session, fetch->job, fetch, event);
 	else
-		dlsi_session_release(session, event->fetched.payload);
+		dlsi_releases_add(&session->link.releases, event->fetched.payload);
 	if (fetch)
 		dlsi_session_fetch_destroy(session, fetch);
 	else

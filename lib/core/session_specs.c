@@ -58,5 +58,5 @@ void dlsi_session_post_spec(struct dlsi_session *session, uint32_t number)
 	spec->sent = true;
 	record.spec.number = number;
 	record.spec.json = (struct dlsi_bytes){spec->json, spec->length};
-	dlsi_session_post(session, &record, (struct dlsi_payload){0});
+	dlsi_link_post(&session->link, &record, (struct dlsi_payload){0});
 }

@@ -68,12 +68,6 @@ struct dlsi_session {
 	int64_t retry_ns;         /* the earliest of its jobs' */
 };
 
-/* session.c: what all parts need */
-void dlsi_session_release(struct dlsi_session *session, struct dlsi_payload payload);
-void dlsi_session_post(struct dlsi_session *session, const struct dlsi_record *record, struct dlsi_payload payload);
-struct dlsi_effect *dlsi_session_notify(struct dlsi_session *session, enum dlsi_notice notice,
-	const struct dlsi_id *job, int code, struct dlsi_text sentence);
-
 /* The u64 that have been written to a buffer. */
 struct dlsi_numbers dlsi_session_numbers(const struct dlsi_buffer *buffer);
 

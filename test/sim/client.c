@@ -227,7 +227,7 @@ static void progress(struct sim *sim, struct sim_node *node, const struct dlsi_e
 {
 	const struct sim_job *job = find(sim, node, &effect->job);
 
-	if (effect->notify.done + effect->notify.running > job->count ||
+	if (effect->notify.done > job->count || effect->notify.running > job->count ||
 		(!job->durable && effect->notify.done > job->delivered) || effect->notify.workers > sim->worker_count)
 		sim_fail(sim,
 			"a job of %" PRIu64 " items, %" PRIu64 " of them here, has %" PRIu64 " done, %" PRIu64

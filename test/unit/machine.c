@@ -7,11 +7,11 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-static void init(struct unit_machine *machine)
+static void init(struct unit_machine *machine, const struct dlsi_alloc *alloc)
 {
 	*machine = (struct unit_machine){
 		.now_ns = 1000 * SECOND_NS, .cluster = unit_id(0xc1), .term = 1, .frame_bytes = 100};
-	dlsi_effects_init(&machine->effects, unit_alloc());
+	dlsi_effects_init(&machine->effects, alloc);
 	dlsi_buffer_init(&machine->block, unit_alloc());
 	dlsi_buffer_init(&machine->held, unit_alloc());
 	*dlsi_buffer_extend(&machine->held, 1) = 0; /* handle 0 is none */
@@ -63,7 +63,7 @@ void unit_master_init(struct unit_machine *machine, const struct dlsi_alloc *all
 	};
 	struct dlsi_master *master = NULL;
 
-	init(machine);
+	init(machine, alloc);
 	machine->step = step_master;
 	machine->destroy = destroy_master;
 	config.cluster = machine->cluster;
@@ -84,7 +84,7 @@ void unit_agent_init(struct unit_machine *machine, const struct dlsi_alloc *allo
 		.handlers = handlers};
 	struct dlsi_agent *agent = NULL;
 
-	init(machine);
+	init(machine, alloc);
 	machine->step = step_agent;
 	machine->destroy = destroy_agent;
 	dlsi_agent_create(alloc, &config, &agent, NULL);
@@ -97,7 +97,7 @@ void unit_session_init(struct unit_machine *machine, const struct dlsi_alloc *al
 		.tenant = "tenant", .host = "host", .data_endpoint = "tcp://client:1", .incarnation = 1};
 	struct dlsi_session *session = NULL;
 
-	init(machine);
+	init(machine, alloc);
 	machine->step = step_session;
 	machine->destroy = destroy_session;
 	dlsi_session_create(alloc, &config, &session, NULL);
@@ -135,7 +135,7 @@ void unit_machine_fini(struct unit_machine *machine)
 
 	dlsi_effects_clear(&machine->effects);
 	machine->destroy(machine->core, &machine->effects);
-	if (!failed) { /* else the driver drops what is left */
+	if (!failed && !machine->effects.failed) { /* else the driver drops what is left */
 		take_back(machine, 0);
 		assert_int_equal(unit_machine_held(machine), 0);
 	}
@@ -156,6 +156,8 @@ void unit_machine_step(struct unit_machine *machine, struct dlsi_event event)
 {
 	const struct dlsi_event turn = {.kind = DLSI_EVENT_TURN};
 
+	if (machine->effects.failed)
+		return;
 	dlsi_effects_clear(&machine->effects);
 	step_once(machine, &event);
 	if (!machine->effects.failed)
@@ -201,7 +203,7 @@ void unit_machine_wait(struct unit_machine *machine, int64_t duration_ns)
 	const struct dlsi_event timer = {.kind = DLSI_EVENT_TIMER};
 	int64_t until_ns = machine->now_ns + duration_ns;
 
-	while (machine->effects.deadline_ns <= until_ns) {
+	while (machine->effects.deadline_ns <= until_ns && !machine->effects.failed) {
 		if (machine->effects.deadline_ns > machine->now_ns)
 			machine->now_ns = machine->effects.deadline_ns;
 		unit_machine_step(machine, timer);
@@ -214,7 +216,7 @@ bool unit_machine_says(
 {
 	const struct dlsi_effects *effects = &machine->effects;
 
-	for (size_t i = 0; i < effects->count; i++) {
+	for (size_t i = 0; i < effects->count && !effects->failed; i++) {
 		const struct dlsi_effect *effect = &effects->at[i];
 		struct dlsi_message message;
 

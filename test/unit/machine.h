@@ -38,7 +38,7 @@ void unit_session_init(struct unit_machine *machine, const struct dlsi_alloc *al
 
 void unit_machine_fini(struct unit_machine *machine);
 
-/* The event alone; then a turn, if it did not fail. */
+/* The event alone; then a turn. Nothing once memory ran out: what it then says is not to be heard. */
 void unit_machine_step(struct unit_machine *machine, struct dlsi_event event);
 
 /* The same with one message of these records; those with frames = 1 get a payload. */
