@@ -66,7 +66,8 @@ stop_cluster() {
 	exit $status
 }
 
-# stop_process PID: asks it to end, and ends it after five seconds.
+# stop_process PID: asks it to end, and ends it after five seconds. Does not `wait` for it: where the trap has interrupted a
+# `wait` for a process that is gone, another one for the same process hangs until some other child ends (bash 5.2).
 stop_process() {
 	local tries
 	kill -TERM "$1" 2>/dev/null || true
@@ -74,8 +75,9 @@ stop_process() {
 		kill -0 "$1" 2>/dev/null || break
 		sleep 0.1
 	done
-	kill -KILL "$1" 2>/dev/null && echo "${0##*/}: process $1 did not end by itself" >&2
-	wait "$1" 2>/dev/null || true
+	if kill -KILL "$1" 2>/dev/null; then
+		echo "${0##*/}: process $1 did not end by itself" >&2
+	fi
 }
 
 # submit OPTION...: dls-submit for that master, shown before it runs. In the background, so that a signal to this script is
