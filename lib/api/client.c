@@ -5,9 +5,6 @@
 #include "base/limits.h"
 #include <string.h>
 
-#define WINDOW_ITEMS 4096
-#define WINDOW_BYTES (256ULL * 1024 * 1024)
-
 static int complete(struct dls_client_options *options, struct dls_error *err)
 {
 	if (!options->master)
@@ -17,9 +14,9 @@ static int complete(struct dls_client_options *options, struct dls_error *err)
 	if (!*options->tenant || strlen(options->tenant) > DLSI_NAME_BYTES)
 		return dlsi_fail(err, DLS_EINVAL, "the name of a tenant has from 1 to %d bytes", DLSI_NAME_BYTES);
 	if (!options->window_items)
-		options->window_items = WINDOW_ITEMS;
+		options->window_items = DLSI_WINDOW_ITEMS;
 	if (!options->window_bytes)
-		options->window_bytes = WINDOW_BYTES;
+		options->window_bytes = DLSI_WINDOW_BYTES;
 	return 0;
 }
 

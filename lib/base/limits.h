@@ -28,6 +28,7 @@
 #define DLSI_BLOB_CHUNKS_IN_FLIGHT 8       /* per fetch */
 #define DLSI_FETCHES_AT_ONCE       16      /* per process */
 #define DLSI_FETCHES_WAITING       4096    /* per process */
+#define DLSI_FETCHER_HOLDERS       64      /* connections to holders per process */
 #define DLSI_BLOBS_OFFERED         1048576 /* per process */
 #define DLSI_BLOB_BYTES            (1ULL << 40)
 
@@ -47,18 +48,29 @@
 #define DLSI_CLIENT_HELD_BYTES   (64ULL * 1024 * 1024)   /* of them, those of one client */
 #define DLSI_HELD_MANIFEST_BYTES (1024ULL * 1024 * 1024) /* manifests of live jobs that travelled inside a message */
 #define DLSI_RECEIVED_RANGES     16384                   /* ranges of a job's items that a client says it has */
+#define DLSI_ANSWERS_PER_TURN    16                      /* to the commands of one client */
+
+/* Work at a client and at a worker */
+#define DLSI_WINDOW_ITEMS    4096                   /* results kept for a job, unless its client says otherwise */
+#define DLSI_WINDOW_BYTES    (256ULL * 1024 * 1024) /* the same in bytes */
+#define DLSI_HELD_PRESENTED  1536                   /* tasks named in a REGISTER; others are given up */
+#define DLSI_PREFETCH_BYTES  (256ULL * 1024 * 1024) /* inputs read ahead; one task alone may have more */
+#define DLSI_TASK_READ_BYTES (16ULL * 1024 * 1024)  /* neighbouring inputs are joined to one read up to this */
+#define DLSI_JOB_PAGES       4                      /* pages of a job kept besides those that tasks hold */
 
 /* Model folders and caches */
-#define DLSI_BUNDLE_FILES     64
-#define DLSI_MODEL_FILE_BYTES (4ULL * 1024 * 1024 * 1024)
-#define DLSI_MODEL_JSON_BYTES (1024 * 1024)
-#define DLSI_TOP_CLASSES      65536
-#define DLSI_PICTURE_SIDE     16384 /* pixels of what a model looks at */
-#define DLSI_LABELS_BYTES     (16 * 1024 * 1024)
-#define DLSI_CACHE_BYTES      (16ULL * 1024 * 1024 * 1024) /* models on a worker's disk */
-#define DLSI_MODELS_LOADED    16                           /* per device */
-#define DLSI_PLANS_PER_MODEL  8                            /* batch sizes kept ready per model */
-#define DLSI_BATCH_BYTES      (256ULL * 1024 * 1024)       /* inputs and outputs of one run */
+#define DLSI_BUNDLE_FILES      64
+#define DLSI_BUNDLE_NAME_BYTES 255
+#define DLSI_FILES_VERIFIED    4096 /* files of a cache that are remembered as good */
+#define DLSI_MODEL_FILE_BYTES  (4ULL * 1024 * 1024 * 1024)
+#define DLSI_MODEL_JSON_BYTES  (1024 * 1024)
+#define DLSI_TOP_CLASSES       65536
+#define DLSI_PICTURE_SIDE      16384 /* pixels of what a model looks at */
+#define DLSI_LABELS_BYTES      (16 * 1024 * 1024)
+#define DLSI_CACHE_BYTES       (16ULL * 1024 * 1024 * 1024) /* models on a worker's disk */
+#define DLSI_MODELS_LOADED     16                           /* per device */
+#define DLSI_PLANS_PER_MODEL   8                            /* batch sizes kept ready per model */
+#define DLSI_BATCH_BYTES       (256ULL * 1024 * 1024)       /* inputs and outputs of one run */
 
 /* Foreign files */
 #define DLSI_ONNX_DEPTH       64

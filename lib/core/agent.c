@@ -6,8 +6,6 @@
 #include "core/link.h"
 #include <string.h>
 
-#define HELD_PRESENTED 1536 /* REGISTER is one message; tasks beyond it are given up when the connection was lost */
-
 struct job {
 	struct dlsi_list node;
 	struct dlsi_id id;
@@ -202,7 +200,7 @@ static void post_held(struct dlsi_agent *agent)
 		dlsi_list_each (node, &job->tasks) {
 			struct task *task = dlsi_list_entry(node, struct task, node);
 
-			if (presented++ >= HELD_PRESENTED) {
+			if (presented++ >= DLSI_HELD_PRESENTED) {
 				drop_task(agent, task);
 				continue;
 			}

@@ -248,22 +248,25 @@ void dlsi_client_cancel(struct dlsi_master *master, struct client *client, const
 		dlsi_job_end(master, job, DLSI_JOB_CANCELLED, DLS_ECANCELLED, "the job was cancelled");
 }
 
+void dlsi_client_tell_progress(struct dlsi_master *master, struct client *client, struct job *job)
+{
+	struct dlsi_record record = {.kind = DLSI_PROGRESS};
+
+	record.progress = (struct dlsi_progress){
+		.job = job->policy.id,
+		.done = job->done_items,
+		.running = job->running,
+		.workers = job->spec->handler->workers,
+	};
+	if (record.progress.done == job->told.done && record.progress.running == job->told.running &&
+		record.progress.workers == job->told.workers)
+		return;
+	job->told = record.progress;
+	dlsi_master_post(master, client->peer, &record, (struct dlsi_payload){0});
+}
+
 void dlsi_client_progress(struct dlsi_master *master, struct client *client)
 {
-	dlsi_list_each (node, &client->jobs) {
-		struct job *job = dlsi_list_entry(node, struct job, client_node);
-		struct dlsi_record record = {.kind = DLSI_PROGRESS};
-
-		record.progress = (struct dlsi_progress){
-			.job = job->policy.id,
-			.done = job->done_items,
-			.running = job->running,
-			.workers = job->spec->handler->workers,
-		};
-		if (record.progress.done == job->told.done && record.progress.running == job->told.running &&
-			record.progress.workers == job->told.workers)
-			continue;
-		job->told = record.progress;
-		dlsi_master_post(master, client->peer, &record, (struct dlsi_payload){0});
-	}
+	dlsi_list_each (node, &client->jobs)
+		dlsi_client_tell_progress(master, client, dlsi_list_entry(node, struct job, client_node));
 }

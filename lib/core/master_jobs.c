@@ -111,7 +111,8 @@ static void post_end(struct dlsi_master *master, const struct job *job, const st
 	dlsi_master_post(master, job->client->peer, &record, (struct dlsi_payload){0});
 }
 
-static void post_accepted(struct dlsi_master *master, const struct job *job)
+/* At once also says how many workers can run it, so that its client does not believe that there is none. */
+static void post_accepted(struct dlsi_master *master, struct job *job)
 {
 	struct dlsi_record record = {.kind = DLSI_ACCEPTED};
 
@@ -119,6 +120,7 @@ static void post_accepted(struct dlsi_master *master, const struct job *job)
 		return;
 	record.accepted.job = job->policy.id;
 	dlsi_master_post(master, job->client->peer, &record, (struct dlsi_payload){0});
+	dlsi_client_tell_progress(master, job->client, job);
 }
 
 /* What a leader does once a change holds; recovery does none of it. */

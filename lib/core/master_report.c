@@ -3,10 +3,10 @@
 #include "core/master_state.h"
 
 #include "base/json.h"
+#include "base/limits.h"
 #include <string.h>
 
-#define LISTED           1000
-#define ANSWERS_PER_TURN 16 /* to one client */
+#define LISTED 1000
 
 static const char *state_name(uint8_t state)
 {
@@ -144,7 +144,7 @@ static char *answer(
 	enum command command = COMMAND_STATUS;
 	char *text;
 
-	if (client->answers++ >= ANSWERS_PER_TURN) {
+	if (client->answers++ >= DLSI_ANSWERS_PER_TURN) {
 		dlsi_fail(err, DLS_EBUSY, "too many commands at once; ask again");
 		return NULL;
 	}

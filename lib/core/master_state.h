@@ -271,7 +271,11 @@ void dlsi_client_submit(struct dlsi_master *master, struct client *client, const
 
 void dlsi_client_ack(struct dlsi_master *master, struct client *client, const struct dlsi_ack *record);
 void dlsi_client_cancel(struct dlsi_master *master, struct client *client, const struct dlsi_cancel *record);
+
+/* Of one job, and of all of the client's jobs; what it has been told already is not said again. */
+void dlsi_client_tell_progress(struct dlsi_master *master, struct client *client, struct job *job);
 void dlsi_client_progress(struct dlsi_master *master, struct client *client);
+
 void dlsi_client_send_end(struct dlsi_master *master, struct client *client, const struct dlsi_id *job, uint8_t state);
 void dlsi_client_send_result(struct dlsi_master *master, struct task *task);
 

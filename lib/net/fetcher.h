@@ -2,6 +2,7 @@
 #ifndef DLSI_FETCHER_H
 #define DLSI_FETCHER_H
 
+#include "base/limits.h"
 #include "net/transfer.h"
 
 struct dlsi_fetcher {
@@ -32,7 +33,7 @@ void dlsi_fetcher_end(
 	struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int code, const struct dls_error *err);
 
 /* What to wait for; returns how many. */
-enum { DLSI_FETCHER_HOLDERS = 64, DLSI_FETCHER_POLL = DLSI_FETCHER_HOLDERS * DLSI_TRANSPORT_POLL };
+enum { DLSI_FETCHER_POLL = DLSI_FETCHER_HOLDERS * DLSI_TRANSPORT_POLL };
 unsigned dlsi_fetcher_poll_items(const struct dlsi_fetcher *fetcher, zmq_pollitem_t *items);
 
 /* When to step at the latest; INT64_MAX: not before something arrives. */

@@ -1,5 +1,6 @@
 #include "node/task_input.h"
 
+#include "base/limits.h"
 #include <string.h>
 
 #define NO_READ UINT32_MAX

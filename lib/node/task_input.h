@@ -9,8 +9,6 @@
 #include "net/frame.h"
 #include "proto/page.h"
 
-#define DLSI_TASK_READ_BYTES (16ULL * 1024 * 1024) /* neighbours are joined up to this */
-
 /* Bytes of a blob that one or more inputs need. */
 struct dlsi_task_read {
 	struct dlsi_blob blob;

@@ -10,9 +10,6 @@
 #include "node/worker_fetch.h"
 #include "proto/manifest.h"
 
-/* Pages of a job that are kept besides those that tasks hold. */
-#define DLSI_JOB_PAGES 4
-
 struct dlsi_handler;
 
 struct dlsi_worker_job {

@@ -7,9 +7,6 @@
 #include "node/worker.h"
 #include <string.h>
 
-/* Bytes of inputs that are read ahead of their execution; a task alone may have more. */
-#define PREFETCH_BYTES (256ULL * 1024 * 1024)
-
 enum stage {
 	NEEDS_MANIFEST, /* the head of the job's manifest ... */
 	NEEDS_PAGES,    /* ... the pages with its rows ... */
@@ -339,7 +336,7 @@ static int need_room(struct task *task)
 	struct dls_worker *worker = task->worker;
 	uint64_t bytes = task->task.inputs.bytes;
 
-	if (worker->crowded || (worker->input_bytes && worker->input_bytes + bytes > PREFETCH_BYTES)) {
+	if (worker->crowded || (worker->input_bytes && worker->input_bytes + bytes > DLSI_PREFETCH_BYTES)) {
 		worker->crowded = true;
 		return 1;
 	}

@@ -14,8 +14,6 @@
 #include "base/limits.h"
 #include <stdint.h>
 
-#define DLSI_BUNDLE_NAME_BYTES 255
-
 struct dlsi_bundle_file {
 	char name[DLSI_BUNDLE_NAME_BYTES + 1];
 	uint64_t length;

@@ -17,8 +17,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { VERIFIED_MAX = 4096 }; /* files remembered as good */
-
 /* A file that this process has hashed and found good. */
 struct verified {
 	struct dlsi_list node; /* oldest first */
@@ -115,7 +113,7 @@ static void note_verified(struct dlsi_cache *cache, const struct dlsi_hash *hash
 	*verified = (struct verified){.key = key_of(hash), .device = status->st_dev, .inode = status->st_ino};
 	pthread_mutex_lock(&cache->lock);
 	before = dlsi_map_get(&cache->by_key, &verified->key);
-	if (!before && cache->by_key.count == VERIFIED_MAX)
+	if (!before && cache->by_key.count == DLSI_FILES_VERIFIED)
 		before = dlsi_list_entry(cache->verified.next, struct verified, node);
 	if (before)
 		forget(cache, before);

@@ -538,6 +538,8 @@ static void test_progress(void **state)
 	begin(&master, false);
 	submit.submit.window_end = 5;
 	unit_machine_say(&master, CLIENT, submit);
+	assert_true(unit_machine_says(&master, CLIENT, DLSI_PROGRESS, 0, &record)); /* is told who can run it at once */
+	assert_int_equal(record.progress.workers, 1);
 	task = unit_assigned(&master, WORKER, 0);
 	unit_machine_wait(&master, 100 * UNIT_MS);
 	assert_true(unit_machine_says(&master, CLIENT, DLSI_PROGRESS, 0, &record));
