@@ -75,6 +75,7 @@ void dlsi_effects_release(struct dlsi_effects *effects, struct dlsi_payload payl
 void dlsi_effects_log(struct dlsi_effects *effects, int level, const char *format, ...)
 {
 	char line[DLS_ERROR_TEXT_BYTES];
+	struct dls_error printable; /* names come from strangers, and lines go to terminals */
 	va_list arguments;
 	struct dlsi_effect *effect;
 	size_t text;
@@ -82,11 +83,12 @@ void dlsi_effects_log(struct dlsi_effects *effects, int level, const char *forma
 	va_start(arguments, format);
 	vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);
-	text = dlsi_effects_store(effects, line, strlen(line));
+	dlsi_fail(&printable, 0, "%s", line);
+	text = dlsi_effects_store(effects, printable.text, strlen(printable.text));
 	effect = dlsi_effects_add(effects, DLSI_EFFECT_LOG);
 	effect->log.level = level;
 	effect->log.text = text;
-	effect->log.text_length = strlen(line);
+	effect->log.text_length = strlen(printable.text);
 }
 
 void dlsi_effects_send(struct dlsi_effects *effects, struct dlsi_peer to, const uint8_t *block, size_t length,

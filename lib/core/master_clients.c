@@ -171,8 +171,8 @@ void dlsi_client_send_result(struct dlsi_master *master, struct task *task)
 		dlsi_master_post(master, task->job->client->peer, &record, task->payload);
 }
 
-/* The client has this attempt's result: its items are done. */
-static void commit(struct dlsi_master *master, struct job *job, struct task *task)
+/* The client has this attempt's result: its items are done. False: it was the last, and the job is gone. */
+static bool commit(struct dlsi_master *master, struct job *job, struct task *task)
 {
 	struct dlsi_change change = {.kind = DLSI_CHANGE_ITEMS, .job = job->policy.id};
 
@@ -180,7 +180,7 @@ static void commit(struct dlsi_master *master, struct job *job, struct task *tas
 	change.items.end = task->end;
 	if (!task->payload.handle)
 		job->lost_offers = 0;
-	dlsi_job_change(master, job, &change, task->attempt, (struct dlsi_payload){0});
+	return dlsi_job_change(master, job, &change, task, (struct dlsi_payload){0});
 }
 
 static struct task *returned(const struct dlsi_master *master, const struct job *job, uint64_t attempt)
@@ -219,11 +219,7 @@ void dlsi_client_ack(struct dlsi_master *master, struct client *client, const st
 	for (uint32_t i = 0; i < record->taken.count; i++) {
 		struct task *task = returned(master, job, dlsi_numbers_at(&record->taken, i));
 
-		if (!task)
-			continue;
-		commit(master, job, task);
-		job = dlsi_job_find(master, &record->job); /* the last item ends it */
-		if (!job)
+		if (task && !commit(master, job, task))
 			return;
 	}
 	if (job->lost_offers >= LOST_OFFERS)

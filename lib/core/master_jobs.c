@@ -123,10 +123,10 @@ static void post_accepted(struct dlsi_master *master, struct job *job)
 	dlsi_client_tell_progress(master, job->client, job);
 }
 
-/* What a leader does once a change holds; recovery does none of it. */
-static void follow_up(struct dlsi_master *master, struct job *job, const struct dlsi_change *change, uint64_t attempt)
+/* What a leader does once a change holds; recovery does none of it. False: the job is gone. */
+static bool follow_up(struct dlsi_master *master, struct job *job, const struct dlsi_change *change, struct task *task)
 {
-	struct task *task = attempt ? dlsi_task_find(master, attempt) : NULL;
+	bool durable = job->durable;
 
 	switch (change->kind) {
 	case DLSI_CHANGE_SUBMIT:
@@ -138,20 +138,22 @@ static void follow_up(struct dlsi_master *master, struct job *job, const struct 
 		break;
 	case DLSI_CHANGE_END:
 		post_end(master, job, change);
-		if (job->durable)
+		if (durable)
 			forget(master, job);
 		else
 			dlsi_job_destroy(master, job);
-		return;
+		return durable;
 	}
-	if (job->state == DLSI_JOB_ACTIVE && job->done_items == job->count)
+	if (job->state == DLSI_JOB_ACTIVE && job->done_items == job->count) {
 		dlsi_job_end(master, job, DLSI_JOB_DONE, 0, "");
-	else
-		dlsi_job_refresh(master, job);
+		return durable;
+	}
+	dlsi_job_refresh(master, job);
+	return true;
 }
 
-static void append(
-	struct dlsi_master *master, const struct dlsi_change *change, uint64_t attempt, struct dlsi_payload payload)
+static void append(struct dlsi_master *master, const struct dlsi_change *change, const struct task *task,
+	struct dlsi_payload payload)
 {
 	struct proposal *proposal = dlsi_calloc(master->alloc, 1, sizeof *proposal);
 	struct dlsi_effect *effect;
@@ -165,7 +167,7 @@ static void append(
 	dlsi_change_write(&proposal->bytes, change);
 	master->failed |= proposal->bytes.failed;
 	proposal->index = master->next_index++;
-	proposal->attempt = attempt;
+	proposal->attempt = task ? task->attempt : 0;
 	dlsi_list_append(&master->proposals, &proposal->node);
 	block = dlsi_effects_store(master->effects, proposal->bytes.data, proposal->bytes.length);
 	effect = dlsi_effects_add(master->effects, DLSI_EFFECT_APPEND);
@@ -175,15 +177,15 @@ static void append(
 	effect->append.index = proposal->index;
 }
 
-void dlsi_job_change(struct dlsi_master *master, struct job *job, const struct dlsi_change *change, uint64_t attempt,
+bool dlsi_job_change(struct dlsi_master *master, struct job *job, const struct dlsi_change *change, struct task *task,
 	struct dlsi_payload payload)
 {
 	if (job->durable) {
-		append(master, change, attempt, payload);
-		return;
+		append(master, change, task, payload);
+		return true;
 	}
 	dlsi_job_apply(master, job, change);
-	follow_up(master, job, change, attempt);
+	return follow_up(master, job, change, task);
 }
 
 static void commit(struct dlsi_master *master, const struct proposal *proposal)
@@ -197,7 +199,7 @@ static void commit(struct dlsi_master *master, const struct proposal *proposal)
 	if (!job)
 		return;
 	dlsi_job_apply(master, job, &change);
-	follow_up(master, job, &change, proposal->attempt);
+	follow_up(master, job, &change, proposal->attempt ? dlsi_task_find(master, proposal->attempt) : NULL);
 }
 
 void dlsi_job_persisted(struct dlsi_master *master, uint64_t index)
@@ -225,7 +227,7 @@ void dlsi_job_end(struct dlsi_master *master, struct job *job, uint8_t state, in
 	change.end.code = code;
 	change.end.sentence = dlsi_text_of(sentence);
 	withdraw(master, job);
-	dlsi_job_change(master, job, &change, 0, (struct dlsi_payload){0});
+	dlsi_job_change(master, job, &change, NULL, (struct dlsi_payload){0});
 }
 
 /* First item that the cursor may give out and the end of those the window allows. */

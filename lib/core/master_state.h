@@ -303,9 +303,9 @@ void dlsi_job_destroy(struct dlsi_master *master, struct job *job);
 /* The only writer of state and done. */
 void dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dlsi_change *change);
 
-/* Applies a change at once (attached) or gives it to the log (durable); `attempt` is that whose result it commits, or
- * 0. */
-void dlsi_job_change(struct dlsi_master *master, struct job *job, const struct dlsi_change *change, uint64_t attempt,
+/* Applies a change at once (attached) or gives it to the log (durable); `task` is that whose result it commits, or
+ * NULL. False: the job has ended by it and is gone. */
+bool dlsi_job_change(struct dlsi_master *master, struct job *job, const struct dlsi_change *change, struct task *task,
 	struct dlsi_payload payload);
 void dlsi_job_persisted(struct dlsi_master *master, uint64_t index);
 void dlsi_job_end(struct dlsi_master *master, struct job *job, uint8_t state, int code, const char *sentence);

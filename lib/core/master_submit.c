@@ -184,7 +184,7 @@ static void submit_new(struct dlsi_master *master, struct client *client, const 
 	change.submit.manifest = job->manifest_blob;
 	change.submit.manifest_head = job->manifest_head;
 	change.submit.spec = (struct dlsi_bytes){job->spec->json, job->spec->length};
-	dlsi_job_change(master, job, &change, 0, job->manifest);
+	dlsi_job_change(master, job, &change, NULL, job->manifest);
 }
 
 static void accept_again(struct dlsi_master *master, struct client *client, const struct job *job)

@@ -193,7 +193,7 @@ bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 	if (task->job->durable) {
 		change.items.first = task->first;
 		change.items.end = task->end;
-		dlsi_job_change(master, task->job, &change, task->attempt, payload);
+		dlsi_job_change(master, task->job, &change, task, payload);
 	} else {
 		dlsi_client_send_result(master, task);
 		dlsi_job_refresh(master, task->job);

@@ -1,9 +1,9 @@
 #include "proto/bytes.h"
 
+#include <endian.h>
 #include <string.h>
 
-/* The next `length` bytes, or NULL if they do not fit. */
-static const uint8_t *take(struct dlsi_reader *reader, uint64_t length)
+const uint8_t *dlsi_read_raw(struct dlsi_reader *reader, uint64_t length)
 {
 	const uint8_t *at = reader->at;
 
@@ -15,39 +15,46 @@ static const uint8_t *take(struct dlsi_reader *reader, uint64_t length)
 	return at;
 }
 
-static uint64_t little_endian(struct dlsi_reader *reader, unsigned bytes)
-{
-	const uint8_t *at = take(reader, bytes);
-	uint64_t value = 0;
-
-	while (at && bytes--)
-		value = value << 8 | at[bytes];
-	return value;
-}
-
 uint8_t dlsi_read_u8(struct dlsi_reader *reader)
 {
-	return (uint8_t)little_endian(reader, 1);
+	const uint8_t *at = dlsi_read_raw(reader, 1);
+
+	return at ? *at : 0;
 }
 
 uint16_t dlsi_read_u16(struct dlsi_reader *reader)
 {
-	return (uint16_t)little_endian(reader, 2);
+	const uint8_t *at = dlsi_read_raw(reader, sizeof(uint16_t));
+	uint16_t value = 0;
+
+	if (at)
+		memcpy(&value, at, sizeof value);
+	return le16toh(value);
 }
 
 uint32_t dlsi_read_u32(struct dlsi_reader *reader)
 {
-	return (uint32_t)little_endian(reader, 4);
+	const uint8_t *at = dlsi_read_raw(reader, sizeof(uint32_t));
+	uint32_t value = 0;
+
+	if (at)
+		memcpy(&value, at, sizeof value);
+	return le32toh(value);
 }
 
 uint64_t dlsi_read_u64(struct dlsi_reader *reader)
 {
-	return little_endian(reader, 8);
+	const uint8_t *at = dlsi_read_raw(reader, sizeof(uint64_t));
+	uint64_t value = 0;
+
+	if (at)
+		memcpy(&value, at, sizeof value);
+	return le64toh(value);
 }
 
 struct dlsi_id dlsi_read_id(struct dlsi_reader *reader)
 {
-	const uint8_t *at = take(reader, DLSI_ID_BYTES);
+	const uint8_t *at = dlsi_read_raw(reader, DLSI_ID_BYTES);
 	struct dlsi_id id = {{0}};
 
 	if (at)
@@ -57,7 +64,7 @@ struct dlsi_id dlsi_read_id(struct dlsi_reader *reader)
 
 struct dlsi_hash dlsi_read_hash(struct dlsi_reader *reader)
 {
-	const uint8_t *at = take(reader, DLSI_HASH_BYTES);
+	const uint8_t *at = dlsi_read_raw(reader, DLSI_HASH_BYTES);
 	struct dlsi_hash hash = {{0}};
 
 	if (at)
@@ -82,7 +89,7 @@ struct dlsi_bytes dlsi_read_bytes(struct dlsi_reader *reader, uint32_t limit)
 
 	if (length > limit)
 		reader->good = false;
-	at = take(reader, length);
+	at = dlsi_read_raw(reader, length);
 	return at ? (struct dlsi_bytes){at, length} : (struct dlsi_bytes){0};
 }
 
@@ -100,49 +107,49 @@ struct dlsi_numbers dlsi_read_numbers(struct dlsi_reader *reader, uint32_t limit
 
 	if (count > limit)
 		reader->good = false;
-	at = take(reader, 8 * (uint64_t)count);
+	at = dlsi_read_raw(reader, 8 * (uint64_t)count);
 	return at ? (struct dlsi_numbers){at, count} : (struct dlsi_numbers){0};
-}
-
-static void put(uint8_t *at, uint64_t value, unsigned bytes)
-{
-	for (unsigned i = 0; at && i < bytes; i++)
-		at[i] = (uint8_t)(value >> 8 * i);
 }
 
 void dlsi_put_u16(uint8_t *at, uint16_t value)
 {
-	put(at, value, 2);
+	value = htole16(value);
+	memcpy(at, &value, sizeof value);
 }
 
 void dlsi_put_u32(uint8_t *at, uint32_t value)
 {
-	put(at, value, 4);
+	value = htole32(value);
+	memcpy(at, &value, sizeof value);
 }
 
 void dlsi_put_u64(uint8_t *at, uint64_t value)
 {
-	put(at, value, 8);
+	value = htole64(value);
+	memcpy(at, &value, sizeof value);
 }
 
 void dlsi_write_u8(struct dlsi_buffer *buffer, uint8_t value)
 {
-	put(dlsi_buffer_extend(buffer, 1), value, 1);
+	dlsi_buffer_append(buffer, &value, sizeof value);
 }
 
 void dlsi_write_u16(struct dlsi_buffer *buffer, uint16_t value)
 {
-	put(dlsi_buffer_extend(buffer, 2), value, 2);
+	value = htole16(value);
+	dlsi_buffer_append(buffer, &value, sizeof value);
 }
 
 void dlsi_write_u32(struct dlsi_buffer *buffer, uint32_t value)
 {
-	put(dlsi_buffer_extend(buffer, 4), value, 4);
+	value = htole32(value);
+	dlsi_buffer_append(buffer, &value, sizeof value);
 }
 
 void dlsi_write_u64(struct dlsi_buffer *buffer, uint64_t value)
 {
-	put(dlsi_buffer_extend(buffer, 8), value, 8);
+	value = htole64(value);
+	dlsi_buffer_append(buffer, &value, sizeof value);
 }
 
 void dlsi_write_id(struct dlsi_buffer *buffer, const struct dlsi_id *id)

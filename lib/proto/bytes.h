@@ -21,6 +21,9 @@ struct dlsi_id dlsi_read_id(struct dlsi_reader *reader);
 struct dlsi_hash dlsi_read_hash(struct dlsi_reader *reader);
 struct dlsi_blob dlsi_read_blob(struct dlsi_reader *reader);
 
+/* The next `length` bytes; NULL and not good if they do not fit. */
+const uint8_t *dlsi_read_raw(struct dlsi_reader *reader, uint64_t length);
+
 /* u32 length or count, then as many bytes or u64; not good above the limit. Views into what is read. */
 struct dlsi_text dlsi_read_text(struct dlsi_reader *reader, uint32_t limit);
 struct dlsi_bytes dlsi_read_bytes(struct dlsi_reader *reader, uint32_t limit);

@@ -1,10 +1,33 @@
 #include "proto/message.h"
 
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "proto/bytes.h"
 #include <string.h>
 
-#define MAGIC 0x31534c44U /* "DLS1" */
+#define MAGIC       0x31534c44U /* "DLS1" */
+#define COUNT_BYTES sizeof(uint32_t)
+#define BLOB_BYTES  (DLSI_HASH_BYTES + 8 + 1)
+
+/* Bytes of a field by its type; of those that begin with a count, bytes of what is counted. */
+static const uint8_t sizes[] = {
+	[DLSI_FIELD_U8] = 1,
+	[DLSI_FIELD_U16] = 2,
+	[DLSI_FIELD_U32] = 4,
+	[DLSI_FIELD_U64] = 8,
+	[DLSI_FIELD_ID] = DLSI_ID_BYTES,
+	[DLSI_FIELD_BLOB] = BLOB_BYTES,
+	[DLSI_FIELD_TEXT] = 1,
+	[DLSI_FIELD_BYTES] = 1,
+	[DLSI_FIELD_NUMBERS] = 8,
+	[DLSI_FIELD_HASH] = DLSI_HASH_BYTES,
+	[DLSI_FIELD_FRAMES] = 2,
+};
+
+static bool is_counted(const struct dlsi_record_field *field)
+{
+	return field->type == DLSI_FIELD_TEXT || field->type == DLSI_FIELD_BYTES || field->type == DLSI_FIELD_NUMBERS;
+}
 
 /* Reads one field and moves *at behind it; false if it does not fit before `end` or is over its limit. */
 static bool read_field(const struct dlsi_record_field *field, const uint8_t **at, const uint8_t *end, uint8_t *record)
@@ -99,24 +122,74 @@ uint16_t dlsi_record_frames(const struct dlsi_record *record)
 	return 0;
 }
 
+/* UTF-8 without a NUL. */
+static bool is_text(const uint8_t *at, size_t length)
+{
+	uint32_t code = 1;
+	size_t bytes;
+
+	for (; length && code; at += bytes, length -= bytes) {
+		code = *at;
+		bytes = code < 0x80 ? 1 : dlsi_utf8_next(at, length, &code);
+		if (!bytes)
+			return false;
+	}
+	return code != 0;
+}
+
+/* Moves the reader behind a field; not good if the field is cut, over its limit, or no text where one must be. */
+static void skip_field(struct dlsi_reader *reader, const struct dlsi_record_field *field)
+{
+	uint64_t length = sizes[field->type];
+	const uint8_t *at;
+
+	if (is_counted(field)) {
+		uint32_t count = dlsi_read_u32(reader);
+
+		reader->good &= count <= field->limit;
+		length *= count;
+	}
+	at = dlsi_read_raw(reader, length);
+	if (at && field->type == DLSI_FIELD_TEXT)
+		reader->good &= is_text(at, (size_t)length);
+}
+
+/* Moves the message behind its next record, which has *frames_out payload frames. False if it is unknown or malformed.
+ */
+static bool skip_record(struct dlsi_message *message, uint16_t *kind_out, uint16_t *frames_out)
+{
+	uint32_t length;
+	const uint8_t *fields = record_header(message, kind_out, &length);
+	const struct dlsi_record_shape *shape = dlsi_record_shape(*kind_out);
+	struct dlsi_reader reader = {fields, fields + length, fields && shape};
+
+	*frames_out = 0;
+	for (unsigned i = 0; reader.good && i < shape->fields && reader.at < reader.end; i++) {
+		struct dlsi_reader ahead = reader;
+
+		if (shape->field[i].type == DLSI_FIELD_FRAMES)
+			*frames_out = dlsi_read_u16(&ahead);
+		skip_field(&reader, &shape->field[i]);
+	}
+	if (reader.good)
+		message->at = fields + length;
+	return reader.good;
+}
+
 /* Walks all records once, so that later reading cannot fail. */
 static int check_records(struct dlsi_message message, struct dls_error *err)
 {
 	unsigned records = 0, frames = 0;
-	struct dlsi_record record;
+	uint16_t kind, own;
 
-	while (dlsi_message_next(&message, &record)) {
-		uint16_t own = dlsi_record_frames(&record);
-
+	for (; message.at != message.end; records++, frames += own) {
+		if (!skip_record(&message, &kind, &own))
+			return dlsi_fail(err, DLS_EPROTOCOL,
+				"record %u of the message (kind %u) is unknown or malformed", records, kind);
 		if (own > 1)
 			return dlsi_fail(err, DLS_EPROTOCOL, "a %s record claims %u payload frames; it has one at most",
-				dlsi_record_shape(record.kind)->name, own);
-		records++;
-		frames += own;
+				dlsi_record_shape(kind)->name, own);
 	}
-	if (message.at != message.end)
-		return dlsi_fail(err, DLS_EPROTOCOL, "record %u of the message (kind %u) is unknown or malformed",
-			records, record.kind);
 	if (records != message.records || frames != message.frames)
 		return dlsi_fail(err, DLS_EPROTOCOL,
 			"the message announces %u records and %u payload frames but its records are %u with %u frames",
@@ -180,47 +253,68 @@ struct dlsi_message_writer dlsi_message_begin(struct dlsi_buffer *buffer, const 
 	return writer;
 }
 
-static void write_field(struct dlsi_buffer *buffer, const struct dlsi_record_field *field, const uint8_t *record)
+static size_t field_bytes(const struct dlsi_record_field *field, const uint8_t *record)
 {
 	const void *in = record + field->offset;
 
 	switch (field->type) {
-	case DLSI_FIELD_U8:
-		dlsi_write_u8(buffer, *(const uint8_t *)in);
-		break;
+	case DLSI_FIELD_TEXT:
+		return COUNT_BYTES + ((const struct dlsi_text *)in)->length;
+	case DLSI_FIELD_BYTES:
+		return COUNT_BYTES + ((const struct dlsi_bytes *)in)->length;
+	case DLSI_FIELD_NUMBERS:
+		return COUNT_BYTES + 8 * (size_t)((const struct dlsi_numbers *)in)->count;
+	default:
+		return sizes[field->type];
+	}
+}
+
+static void put_counted(uint8_t *at, const void *data, uint32_t count, size_t bytes)
+{
+	dlsi_put_u32(at, count);
+	if (bytes)
+		memcpy(at + COUNT_BYTES, data, bytes);
+}
+
+static void put_blob(uint8_t *at, const struct dlsi_blob *blob)
+{
+	memcpy(at, blob->name.bytes, DLSI_HASH_BYTES);
+	dlsi_put_u64(at + DLSI_HASH_BYTES, blob->length);
+	at[BLOB_BYTES - 1] = blob->proof;
+}
+
+static void put_field(uint8_t *at, const struct dlsi_record_field *field, const uint8_t *record)
+{
+	const void *in = record + field->offset;
+	const struct dlsi_text *text = in;
+	const struct dlsi_bytes *bytes = in;
+	const struct dlsi_numbers *numbers = in;
+
+	switch (field->type) {
 	case DLSI_FIELD_U16:
 	case DLSI_FIELD_FRAMES:
-		dlsi_write_u16(buffer, *(const uint16_t *)in);
+		dlsi_put_u16(at, *(const uint16_t *)in);
 		break;
 	case DLSI_FIELD_U32:
-		dlsi_write_u32(buffer, *(const uint32_t *)in);
+		dlsi_put_u32(at, *(const uint32_t *)in);
 		break;
 	case DLSI_FIELD_U64:
-		dlsi_write_u64(buffer, *(const uint64_t *)in);
-		break;
-	case DLSI_FIELD_ID:
-		dlsi_write_id(buffer, in);
-		break;
-	case DLSI_FIELD_HASH:
-		dlsi_write_hash(buffer, in);
+		dlsi_put_u64(at, *(const uint64_t *)in);
 		break;
 	case DLSI_FIELD_BLOB:
-		dlsi_write_blob(buffer, in);
+		put_blob(at, in);
 		break;
-	case DLSI_FIELD_TEXT: {
-		const struct dlsi_text *text = in;
-
-		dlsi_write_bytes(buffer, text->data, text->length);
+	case DLSI_FIELD_TEXT:
+		put_counted(at, text->data, text->length, text->length);
 		break;
-	}
-	case DLSI_FIELD_BYTES: {
-		const struct dlsi_bytes *bytes = in;
-
-		dlsi_write_bytes(buffer, bytes->data, bytes->length);
+	case DLSI_FIELD_BYTES:
+		put_counted(at, bytes->data, bytes->length, bytes->length);
 		break;
-	}
 	case DLSI_FIELD_NUMBERS:
-		dlsi_write_numbers(buffer, in);
+		put_counted(at, numbers->data, numbers->count, 8 * (size_t)numbers->count);
+		break;
+	default: /* bytes as they are */
+		memcpy(at, in, sizes[field->type]);
 		break;
 	}
 }
@@ -240,18 +334,23 @@ static void count(struct dlsi_message_writer *writer, uint16_t frames)
 void dlsi_message_add(struct dlsi_message_writer *writer, const struct dlsi_record *record)
 {
 	const struct dlsi_record_shape *shape = dlsi_record_shape(record->kind);
-	struct dlsi_buffer *buffer = writer->buffer;
-	size_t start;
+	const uint8_t *fields = (const uint8_t *)&record->reg;
+	size_t length = 0;
+	uint8_t *at;
 
-	dlsi_write_u16(buffer, record->kind);
-	dlsi_write_u16(buffer, 0);
-	dlsi_write_u32(buffer, 0);
-	start = buffer->length;
 	for (unsigned i = 0; i < shape->fields; i++)
-		write_field(buffer, &shape->field[i], (const uint8_t *)&record->reg);
-	if (buffer->failed)
+		length += field_bytes(&shape->field[i], fields);
+	at = dlsi_buffer_extend(writer->buffer, DLSI_RECORD_HEADER_BYTES + length);
+	if (!at)
 		return;
-	dlsi_put_u32(buffer->data + start - 4, (uint32_t)(buffer->length - start));
+	dlsi_put_u16(at, record->kind);
+	dlsi_put_u16(at + 2, 0);
+	dlsi_put_u32(at + 4, (uint32_t)length);
+	at += DLSI_RECORD_HEADER_BYTES;
+	for (unsigned i = 0; i < shape->fields; i++) {
+		put_field(at, &shape->field[i], fields);
+		at += field_bytes(&shape->field[i], fields);
+	}
 	count(writer, dlsi_record_frames(record));
 }
 

@@ -1,6 +1,7 @@
 #include "proto/record.h"
 
 #include "base/limits.h"
+#include <endian.h>
 #include <string.h>
 
 #define FIELD(type, record, member, limit)                                                                             \
@@ -196,28 +197,25 @@ static const struct dlsi_record_field ERROR_fields[] = {
 	FIELD(TEXT, dlsi_error_record, sentence, DLSI_SENTENCE_BYTES),
 };
 
+/* By kind; those that do not exist have no fields. */
 static const struct dlsi_record_shape shapes[] = {
-#define SHAPE(name, number, type) {number, sizeof name##_fields / sizeof *name##_fields, #name, name##_fields},
+#define SHAPE(name, number, type)                                                                                      \
+	[number] = {number, sizeof name##_fields / sizeof *name##_fields, #name, name##_fields},
 	DLSI_RECORD_TABLE(SHAPE)
 #undef SHAPE
 };
 
 const struct dlsi_record_shape *dlsi_record_shape(uint16_t kind)
 {
-	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-		if (shapes[i].kind == kind)
-			return &shapes[i];
-	return NULL;
+	return kind < sizeof shapes / sizeof *shapes && shapes[kind].field ? &shapes[kind] : NULL;
 }
 
 uint64_t dlsi_numbers_at(const struct dlsi_numbers *numbers, uint32_t i)
 {
-	const uint8_t *at = numbers->data + 8 * (size_t)i;
-	uint64_t value = 0;
+	uint64_t value;
 
-	for (int byte = 7; byte >= 0; byte--)
-		value = value << 8 | at[byte];
-	return value;
+	memcpy(&value, numbers->data + 8 * (size_t)i, sizeof value);
+	return le64toh(value);
 }
 
 struct dlsi_text dlsi_text_of(const char *text)

@@ -135,6 +135,15 @@ static void kill_for_a_while(struct sim *sim, struct sim_node *node)
 	sim_node_restart_later(sim, node);
 }
 
+/* What waits for it comes when it goes on, in order; so a second stop never ends the first one early. */
+static void stop_for_a_while(struct sim *sim, struct sim_node *node, int64_t longest_ns)
+{
+	int64_t until_ns = sim->now_ns + (int64_t)sim_below(sim, (uint64_t)longest_ns);
+
+	if (node->stopped_until_ns < until_ns)
+		node->stopped_until_ns = until_ns;
+}
+
 /* One of all nodes, each with the same chance. */
 static struct sim_node *any_node(struct sim *sim)
 {
@@ -179,11 +188,11 @@ static void fault(struct sim *sim, struct sim_happening *happening)
 		sim_node_stop(sim, &sim->workers[worker]);
 		sim_node_restart_later(sim, &sim->workers[worker]);
 	} else if (dice < 87) {
-		sim->workers[worker].stopped_until_ns = sim->now_ns + (int64_t)sim_below(sim, 2 * SIM_S);
+		stop_for_a_while(sim, &sim->workers[worker], 2 * SIM_S);
 	} else if (dice < 90) {
-		sim->clients[client].stopped_until_ns = sim->now_ns + (int64_t)sim_below(sim, 2 * SIM_S);
+		stop_for_a_while(sim, &sim->clients[client], 2 * SIM_S);
 	} else if (dice < 93) {
-		sim->master.stopped_until_ns = sim->now_ns + (int64_t)sim_below(sim, SIM_S);
+		stop_for_a_while(sim, &sim->master, SIM_S);
 	} else {
 		starve(sim, any_node(sim));
 	}

@@ -3,6 +3,7 @@
 #include "test/unit/machine.h"
 #include "test/unit/unit.h"
 #include <stdio.h>
+#include <string.h>
 
 enum { CLIENT, WORKER, OTHER }; /* slots of peers */
 
@@ -360,6 +361,25 @@ static void test_heartbeats_say_how_many_messages_were_sent(void **state)
 	unit_machine_fini(&master);
 }
 
+/* Names are foreign, and the log is read on terminals. */
+static void test_names_in_the_log_are_printable(void **state)
+{
+	struct unit_machine master;
+	const struct dlsi_effect *effect;
+	struct dlsi_text line;
+
+	(void)state;
+	unit_master_init(&master, unit_alloc(), false);
+	unit_register_worker(&master, WORKER, 10, "\x1b[2Jone\nmaster: all is well", 8, "work");
+	do
+		unit_machine_wait(&master, 100 * UNIT_MS);
+	while (counts(&master).workers);
+	effect = unit_machine_does(&master, DLSI_EFFECT_LOG, 0);
+	line = dlsi_effects_text(&master.effects, effect->log.text, effect->log.text_length);
+	assert_non_null(memmem(line.data, line.length, "?[2Jone?master", 14));
+	unit_machine_fini(&master);
+}
+
 static void test_strangers_are_told_to_register(void **state)
 {
 	struct unit_machine master;
@@ -401,4 +421,4 @@ UNIT_MAIN(test_result_that_does_not_fit, test_result_that_nobody_waits_for, test
 	test_handlers_are_counted_once, test_handlers_are_forgotten, test_worker_comes_back_in_time,
 	test_worker_does_not_come_back, test_nobody_is_silent_while_the_master_is_away, test_slot_that_is_used_again,
 	test_new_process_under_an_old_name, test_messages_are_counted, test_heartbeats_say_how_many_messages_were_sent,
-	test_strangers_are_told_to_register, test_goodbyes)
+	test_names_in_the_log_are_printable, test_strangers_are_told_to_register, test_goodbyes)

@@ -192,7 +192,19 @@ static void test_golden_bytes_of_the_header(void **state)
 	dlsi_buffer_fini(&buffer);
 }
 
-/* A record with random contents; `bytes` is where texts and lists come from. */
+/* A text of this length with characters of one byte and of three. */
+static struct dlsi_text draw_text(struct dlsi_rng *rng, uint32_t length)
+{
+	static char letters[2 * DLSI_ITEM_ERROR_BYTES];
+	size_t start = dlsi_rng_below(rng, DLSI_ITEM_ERROR_BYTES);
+
+	for (size_t i = 0; i + 4 <= sizeof letters; i += 4)
+		memcpy(letters + i, "x\xe2\x82\xac", 4);
+	start -= start % 4;
+	return (struct dlsi_text){letters + start, length - length % 4};
+}
+
+/* A record with random contents; `bytes` is where bytes and lists come from. */
 static void draw(struct dlsi_rng *rng, struct dlsi_record *record, const uint8_t *bytes, size_t length)
 {
 	const struct dlsi_record_shape *shape = dlsi_record_shape(kinds[dlsi_rng_below(rng, kind_count)]);
@@ -209,7 +221,7 @@ static void draw(struct dlsi_rng *rng, struct dlsi_record *record, const uint8_t
 			*(uint64_t *)out = dlsi_rng_next(rng);
 			break;
 		case DLSI_FIELD_TEXT:
-			*(struct dlsi_text *)out = (struct dlsi_text){(const char *)bytes, own};
+			*(struct dlsi_text *)out = draw_text(rng, own);
 			break;
 		case DLSI_FIELD_BYTES:
 			own = own < length ? own : (uint32_t)length;
