@@ -211,10 +211,11 @@ int dlsi_node_job_submit(struct dls_job *job, struct dls_error *err)
 void dlsi_node_job_cancel(struct dls_job *job)
 {
 	pthread_mutex_lock(&job->client->mutex);
-	job->want_cancel = job->stage == DLSI_STAGE_SUBMITTED;
-	dlsi_node_job_end(job, DLS_ECANCELLED, "the job was cancelled");
-	if (job->want_cancel)
+	if (job->stage == DLSI_STAGE_SUBMITTED) {
+		job->want_cancel = true;
 		dlsi_loop_post(job->client->ctx->loop, &job->errand);
+	}
+	dlsi_node_job_end(job, DLS_ECANCELLED, "the job was cancelled");
 	pthread_mutex_unlock(&job->client->mutex);
 }
 

@@ -88,7 +88,8 @@ void dlsi_node_job_notice(struct dls_job *job, const struct dlsi_effect *effect,
 /* The job's errand: brings what has been noted to the session. */
 void dlsi_node_job_run(struct dlsi_errand *errand, int64_t now_ns);
 
-/* For dlsi_loop_call: the session has nothing to do with the job any more, which is cancelled unless it has ended. */
+/* For dlsi_loop_call: the session has nothing to do with the job any more, which is cancelled unless it has ended for
+ * it: one that ended for want of memory here has not. */
 int dlsi_node_job_forget(void *job, int64_t now_ns);
 
 /* Under the client's mutex: it has ended with this code (0: done), unless it had before. */

@@ -119,6 +119,8 @@ static void tell_window(struct dls_job *job, int64_t now_ns)
 	dlsi_driver_step(&job->client->driver, now_ns, &event);
 }
 
+/* Of a job that has ended for the session it takes no notice; one that ended here, without memory, is not such a job.
+ */
 static void cancel(struct dls_job *job, int64_t now_ns)
 {
 	struct dlsi_event event = {.kind = DLSI_EVENT_CANCEL, .job = job->id};
@@ -155,15 +157,10 @@ void dlsi_node_job_run(struct dlsi_errand *errand, int64_t now_ns)
 int dlsi_node_job_forget(void *arg, int64_t now_ns)
 {
 	struct dls_job *job = arg;
-	bool active;
 
-	pthread_mutex_lock(&job->client->mutex);
-	active = job->stage == DLSI_STAGE_SUBMITTED;
-	pthread_mutex_unlock(&job->client->mutex);
 	if (!is_submitted(job))
 		return 0;
-	if (active)
-		cancel(job, now_ns);
+	cancel(job, now_ns);
 	dlsi_map_remove(&job->client->submitted, &job->id);
 	return 0;
 }

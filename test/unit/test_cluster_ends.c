@@ -1,5 +1,6 @@
 /* Everything can be ended at any moment, in any order that the public face allows: nothing hangs, nothing leaks, nobody
  * is told something wrong. */
+#include "node/client.h"
 #include "test/unit/site.h"
 #include "test/unit/unit.h"
 #include <inttypes.h>
@@ -54,6 +55,45 @@ static void test_cancel_reaches_the_handlers(void **state)
 	SITE_WAIT(atomic_load(&site_gate->running) == 2);
 	assert_int_equal(dls_job_cancel(job, NULL), 0);
 	SITE_WAIT(atomic_load(&site_gate->cancelled) == 2);
+	dls_job_destroy(job);
+	site_stop(&site);
+}
+
+/* Keeps the loop from all else until the test lets it go. */
+struct hold {
+	struct dlsi_errand errand;
+	atomic_bool held, over;
+};
+
+static void hold(struct dlsi_errand *errand, int64_t now_ns)
+{
+	struct hold *hold = (struct hold *)errand;
+
+	(void)now_ns;
+	atomic_store(&hold->held, true);
+	SITE_WAIT(atomic_load(&hold->over));
+	atomic_store(&hold->held, false);
+}
+
+/* Also when the second one comes before the loop knows of the first. */
+static void test_cancelled_twice_is_cancelled(void **state)
+{
+	struct hold held = {.errand.run = hold};
+	struct dls_job *job;
+	struct site site;
+
+	(void)state;
+	site_start(&site, 2, 0);
+	job = site_job(&site, "gate", NULL);
+	site_add_bytes(job, 4);
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	SITE_WAIT(atomic_load(&site_gate->running) == 2);
+	dlsi_loop_post(site.ctx->loop, &held.errand);
+	SITE_WAIT(atomic_load(&held.held));
+	assert_int_equal(dls_job_cancel(job, NULL), 0);
+	assert_int_equal(dls_job_cancel(job, NULL), 0);
+	atomic_store(&held.over, true);
+	SITE_WAIT(atomic_load(&site_gate->cancelled) == 2 && !atomic_load(&held.held));
 	dls_job_destroy(job);
 	site_stop(&site);
 }
@@ -414,7 +454,7 @@ static void test_creation_without_memory(void **state)
 	assert_true(n > 20);
 }
 
-UNIT_MAIN(test_cancel_in_the_middle, test_cancel_reaches_the_handlers, test_cancel_before_submission,
-	test_destroy_in_the_middle, test_workers_and_master_go_first, test_results_outlive_everything,
-	test_inputs_are_given_back, test_no_handler_no_result, test_one_key_one_job, test_news_that_callbacks_make,
-	test_job_outlives_its_callback, test_forked_child, test_creation_without_memory)
+UNIT_MAIN(test_cancel_in_the_middle, test_cancel_reaches_the_handlers, test_cancelled_twice_is_cancelled,
+	test_cancel_before_submission, test_destroy_in_the_middle, test_workers_and_master_go_first,
+	test_results_outlive_everything, test_inputs_are_given_back, test_no_handler_no_result, test_one_key_one_job,
+	test_news_that_callbacks_make, test_job_outlives_its_callback, test_forked_child, test_creation_without_memory)
