@@ -52,7 +52,7 @@ DLS_EXPORT int dls_cluster_local(struct dls_ctx *ctx, const struct dls_cluster_o
 		rc = dlsi_options_read("dls_cluster_options", options, sizeof known, &known, err);
 	if (rc)
 		return rc;
-	if (!known.worker.size)
+	if (!known.worker.size || known.worker.size > sizeof known.worker) /* what is behind it was found to be zero */
 		known.worker.size = sizeof known.worker;
 	if (!known.workers)
 		known.workers = 1;

@@ -1,6 +1,7 @@
 /* Option structures of older, the same and newer builds. */
 #include "api/options.h"
 #include "test/unit/unit.h"
+#include <dlsched/cluster.h>
 #include <string.h>
 
 struct older {
@@ -67,5 +68,27 @@ static void test_size_is_required(void **state)
 	assert_int_equal(dlsi_options_read("known", &given, sizeof read, &read, NULL), DLS_EINVAL);
 }
 
+/* Built against a release whose workers have more options, within a structure that has grown by as much. */
+static void test_options_within_options(void **state)
+{
+	struct {
+		struct dls_cluster_options known;
+		uint64_t added[32];
+	} newer = {.known = DLS_CLUSTER_OPTIONS_INIT};
+	struct dls_cluster *cluster;
+	struct dls_ctx *ctx;
+
+	(void)state;
+	newer.known.size = sizeof newer;
+	newer.known.worker.size = sizeof newer.known.worker + sizeof newer.added;
+	newer.known.worker.no_models = 1;
+	assert_int_equal(dls_ctx_create(NULL, &ctx, NULL), 0);
+	assert_int_equal(dls_cluster_local(ctx, &newer.known, &cluster, NULL), 0);
+	dls_cluster_destroy(cluster);
+	newer.added[0] = 1;
+	assert_int_equal(dls_cluster_local(ctx, &newer.known, &cluster, NULL), DLS_EINVAL);
+	dls_ctx_destroy(ctx);
+}
+
 UNIT_MAIN(test_null_gives_zeros, test_older_leaves_the_rest_zero, test_newer_may_not_want_what_is_unknown,
-	test_size_is_required)
+	test_size_is_required, test_options_within_options)
