@@ -3,8 +3,8 @@
  * A listener is a ROUTER with many peers; a dialer is a DEALER whose only peer, while there is a connection, is the
  * listener. What a driver can rely on: within one connection messages arrive complete and in order; a connection may
  * break at any moment and lose an unknown tail both ways; a reconnected peer is another peer (core/peer.h). No call
- * waits. Whatever strangers send is dropped and counted: too many or too large frames, self-chosen routing ids,
- * messages when the table of peers is full. An empty message is ignored.
+ * waits that does not say so. Whatever strangers send is dropped and counted: too many or too large frames, self-chosen
+ * routing ids, messages when the table of peers is full. An empty message is ignored.
  *
  * Facts of libzmq 4.3 that shape it. A ROUTER that cannot deliver drops silently unless MANDATORY; it reports a loss
  * only through the monitor, by a descriptor that the next peer may reuse, hence hints and probes. A DEALER reconnects
@@ -37,8 +37,8 @@ int dlsi_transport_listen(const struct dlsi_alloc *alloc, const struct dlsi_tran
 int dlsi_transport_dial(const struct dlsi_alloc *alloc, const struct dlsi_transport_config *config,
 	struct dlsi_transport **transport_out, struct dls_error *err);
 
-/* A listener's address is free when it returns. What was sent may go out for linger_ms more, during which the context
- * cannot be terminated. NULL is allowed. */
+/* Waits until a listener's address is free, as a rule not noticeably. What was sent may go out for linger_ms more,
+ * during which the context cannot be terminated. NULL is allowed. */
 void dlsi_transport_destroy(struct dlsi_transport *transport, int linger_ms);
 
 /* The address with the port that was taken. */

@@ -292,12 +292,19 @@ int dlsi_driver_start(struct dlsi_driver *driver, struct dlsi_transport *transpo
 	return dlsi_fail_memory(err);
 }
 
+/* A driver that leaves the loop, and the transport that it leaves behind. */
+struct leaving {
+	struct dlsi_driver *driver;
+	struct dlsi_transport *transport;
+};
+
 static int leave(void *arg, int64_t now_ns)
 {
-	struct dlsi_driver *driver = arg;
+	struct leaving *leaving = arg;
+	struct dlsi_driver *driver = leaving->driver;
 
 	step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_STOP});
-	dlsi_transport_destroy(driver->transport, LINGER_MS);
+	leaving->transport = driver->transport;
 	driver->transport = NULL;
 	dlsi_loop_remove(driver->ctx->loop, &driver->member);
 	return 0;
@@ -305,8 +312,13 @@ static int leave(void *arg, int64_t now_ns)
 
 void dlsi_driver_stop(struct dlsi_driver *driver)
 {
-	if (driver->started)
-		dlsi_loop_call(driver->ctx->loop, leave, driver);
+	struct leaving leaving = {.driver = driver};
+
+	if (!driver->started)
+		return;
+	dlsi_loop_call(driver->ctx->loop, leave, &leaving);
+	dlsi_transport_destroy(
+		leaving.transport, LINGER_MS); /* here, since a listener waits until its address is free */
 	driver->started = false;
 }
 

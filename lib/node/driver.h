@@ -46,8 +46,8 @@ void dlsi_driver_init(struct dlsi_driver *driver, struct dls_ctx *ctx, const str
 /* From any thread: takes the transport (also on failure) and joins the loop. Errors: DLS_ENOMEM. */
 int dlsi_driver_start(struct dlsi_driver *driver, struct dlsi_transport *transport, bool dialer, struct dls_error *err);
 
-/* From any thread: lets the machine say goodbye, closes the transport and leaves the loop. The machine is not stepped
- * any more when it returns. Does nothing if it was not started. */
+/* From any thread but the loop's: lets the machine say goodbye, leaves the loop and closes the transport. The machine
+ * is not stepped any more when it returns. Does nothing if it was not started. */
 void dlsi_driver_stop(struct dlsi_driver *driver);
 
 /* In `revive`: a new machine goes on with this transport, which is taken. */
