@@ -190,7 +190,8 @@ static void give(struct dlsi_inference_model *model, struct dls_task *task, uint
 }
 
 /* How many of the items that are left run together: all that may, else a power of two, so that a model needs few plans
- * whatever the tasks' sizes are. Making one takes as long as running tens of items. */
+ * whatever the sizes of its tasks are. A plan takes as long to make as a few items to run, of a small model a hundred.
+ */
 static uint32_t choose_run(uint32_t left, uint32_t most)
 {
 	uint32_t items = 1;
