@@ -14,7 +14,7 @@ RPATH  ?= $$ORIGIN:$$ORIGIN/../lib# where the programs look for the library: bes
 version  = $(shell sed -n 's/^\#define DLS_VERSION_$1 //p' include/dlsched/version.h)
 VERSION  := $(call version,MAJOR).$(call version,MINOR).$(call version,PATCH)
 SONAME   := libdlsched.so.$(call version,MAJOR).$(call version,MINOR)
-PACKAGES := libzmq libczmq libcjson hwloc libprotobuf-c libsodium spng libjpeg openblas
+PACKAGES := libzmq libcjson hwloc libprotobuf-c libsodium spng libjpeg
 ONNX     := $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto))
 
 # What follows from the tree.

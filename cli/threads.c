@@ -48,16 +48,15 @@ static int set(const char *name, const char *value)
 int cli_threads_set(int64_t threads, int64_t devices, char **argv, struct dls_error *err)
 {
 	bool waits = getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY"); /* the user has said how */
-	int omp, blas, spins;
+	int omp, spins;
 	char wanted[24];
 
 	snprintf(wanted, sizeof wanted, "%lld", (long long)choose(threads, devices));
 	omp = set("OMP_NUM_THREADS", wanted);
-	blas = set("OPENBLAS_NUM_THREADS", wanted);
 	spins = waits ? 0 : set("GOMP_SPINCOUNT", SPINS);
-	if (omp < 0 || blas < 0 || spins < 0)
+	if (omp < 0 || spins < 0)
 		return cli_fail(err, DLS_ENOMEM, "out of memory");
-	if (!omp && !blas && !spins)
+	if (!omp && !spins)
 		return 0;
 	execv("/proc/self/exe", argv);
 	return cli_fail_errno(err, DLS_EIO, "cannot start anew with %s threads", wanted);

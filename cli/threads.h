@@ -1,6 +1,5 @@
-/* How many threads a model's kernels use, and how they wait for each other. OpenMP and OpenBLAS read that from the
- * environment while the program is being loaded, and the library leaves the environment alone, so it is for the program
- * to set. */
+/* How many threads a model's kernels use, and how they wait for each other. OpenMP reads that from the environment
+ * while the program is being loaded, and the library leaves the environment alone, so it is for the program to set. */
 #ifndef DLSI_CLI_THREADS_H
 #define DLSI_CLI_THREADS_H
 

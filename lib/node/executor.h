@@ -1,6 +1,6 @@
 /* An executor: one long-lived thread that runs works one after another, in the order they were handed over.
  *
- * Kernels of oneDNN and OpenBLAS are called by executors only, since OpenMP keeps a team for every thread that ever
+ * Kernels of oneDNN are called by executors only, since OpenMP keeps a team for every thread that ever
  * called. The queue takes no memory of its own and is as long as the works that its callers own. */
 #ifndef DLSI_EXECUTOR_H
 #define DLSI_EXECUTOR_H

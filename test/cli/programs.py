@@ -114,7 +114,6 @@ class Programs:
             **os.environ,
             "XDG_CACHE_HOME": str(folder / "cache"),
             "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
         }
 
     def start(self, name, *words, kind=Program, err=None, **environment):

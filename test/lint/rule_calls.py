@@ -16,8 +16,7 @@ EVERYWHERE = {
         "strcpy strcat sprintf vsprintf gets strtok atoi atol atoll atof sscanf alloca",
     "is not safe in threads": "strerror localtime gmtime asctime ctime rand srand random srandom drand48",
     "changes the whole process":
-        "signal sigaction setenv putenv unsetenv setlocale chdir umask system openblas_set_num_threads "
-        "omp_set_num_threads",
+        "signal sigaction setenv putenv unsetenv setlocale chdir umask system omp_set_num_threads",
     "takes memory past the caller's struct dlsi_alloc":
         "malloc calloc realloc reallocarray strdup strndup asprintf vasprintf",
 }

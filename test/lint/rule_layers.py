@@ -4,25 +4,17 @@ one place only, and what is outside lib/ sees only the public headers."""
 import source
 
 # A room includes itself and those before it. The order has its reasons in docs/ARCHITECTURE.md.
-ROOMS = "base proto core policy graph media device info store net ha rest node api".split()
+ROOMS = "base proto core policy graph media device store net node api".split()
 
 # First letters of a library's headers, and the only files or folders of lib/ that include them.
 LIBRARIES = {
-    "cblas": ["device/"],
-    "curl/": ["net/"],
-    "czmq": ["net/"],
     "dnnl": ["device/"],
     "hwloc": ["device/topology.c"],
     "jpeglib": ["media/"],
-    "lauxlib": ["policy/"],
-    "lua": ["policy/"],
-    "microhttpd": ["rest/"],
     "onnx/": ["graph/"],
     "protobuf-c/": ["graph/"],
-    "raft": ["ha/"],
     "sodium": ["base/hash.c", "base/random.c"],
     "spng": ["media/"],
-    "sqlite3": ["store/"],
     "zmq": ["net/", "node/ctx."],  # the context that all sockets of a program's part share
 }
 
