@@ -1,5 +1,5 @@
 /* What hardware this process may use, through hwloc: the numbers that a worker registers with. The only file that calls
- * hwloc; what is off limits to the process (affinity, cgroup) is not counted. */
+ * hwloc; processors that are off limits to the process (affinity, cpuset) are not counted. */
 #ifndef DLSI_TOPOLOGY_H
 #define DLSI_TOPOLOGY_H
 
@@ -11,10 +11,10 @@ struct dlsi_topology {
 	uint32_t cores;
 	uint32_t threads; /* logical processors: 1 or more per core */
 	uint32_t numa_nodes;
-	uint64_t memory_bytes;
-	uint64_t l2_bytes;   /* of one core's cache; 0 if unknown */
-	uint64_t l3_bytes;   /* of one cache of those that cores share; 0 if there is none */
-	char processor[128]; /* "AMD EPYC"; "" if unknown */
+	uint64_t memory_bytes; /* of the machine, whatever limit the process has; 0 if unknown */
+	uint64_t l2_bytes;     /* of one core's cache; 0 if unknown */
+	uint64_t l3_bytes;     /* of one cache of those that cores share; 0 if there is none */
+	char processor[128];   /* "AMD EPYC"; "" if unknown */
 };
 
 /* Takes a few milliseconds; what it finds does not change while the process lives, except by its own affinity.

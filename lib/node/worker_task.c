@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "node/task.h"
 #include "node/worker.h"
+#include <inttypes.h>
 #include <string.h>
 
 enum stage {
@@ -330,12 +331,18 @@ static int need_model(struct task *task)
 	return task->job->handler ? 0 : dlsi_worker_model_hold(task->job, &task->model, &task->why);
 }
 
-/* Room is given in the order of the tasks, so that a large one gets its turn. */
+/* Room is given in the order of the tasks, so that a large one gets its turn. One that would fill the memory, which is
+ * what a stranger can ask for in a few bytes, gets none. */
 static int need_room(struct task *task)
 {
 	struct dls_worker *worker = task->worker;
-	uint64_t bytes = task->task.inputs.bytes;
+	uint64_t bytes = task->task.inputs.bytes, most = worker->topology.memory_bytes / 2;
 
+	if (most && bytes > most) /* 0: nobody knows */
+		return dlsi_fail(&task->why, DLS_ELIMIT,
+			"the inputs of one task have %" PRIu64 " bytes, and the worker %s may use %" PRIu64
+			"; give the job smaller tasks (task_items)",
+			bytes, worker->name, most);
 	if (worker->crowded || (worker->input_bytes && worker->input_bytes + bytes > DLSI_PREFETCH_BYTES)) {
 		worker->crowded = true;
 		return 1;

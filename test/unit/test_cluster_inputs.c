@@ -1,6 +1,7 @@
 /* What workers have to fetch before a task can run: lists of inputs of several pages, inputs of all sizes and in
  * surplus, and devices that work side by side. */
 #include "base/limits.h"
+#include "node/worker.h"
 #include "test/unit/site.h"
 #include "test/unit/unit.h"
 #include <stdio.h>
@@ -123,6 +124,32 @@ static void test_inputs_in_surplus(void **state)
 	site_stop(&site);
 }
 
+/* A task whose inputs would take half of the memory is not run, and the worker lives on. */
+static void test_inputs_beyond_the_memory(void **state)
+{
+	static const uint8_t data[100001];
+	struct dls_result *result;
+	struct dls_job *job;
+	struct site site;
+
+	(void)state;
+	site_start(&site, 1, 0);
+	dls_cluster_worker(site.cluster, 0)->topology.memory_bytes = 200000;
+	job = site_job(&site, "echo", NULL);
+	add_item(job, data, 100001);
+	add_item(job, data, 100000);
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	result = site_next(job, 0);
+	assert_int_equal(result->code, DLS_ELIMIT);
+	assert_non_null(strstr(result->error, "task_items"));
+	dls_result_destroy(result);
+	result = site_next(job, 1);
+	assert_int_equal(result->code, 0);
+	dls_result_destroy(result);
+	dls_job_destroy(job);
+	site_stop(&site);
+}
+
 static void test_devices_work_side_by_side(void **state)
 {
 	enum { DEVICES = 3 };
@@ -180,5 +207,5 @@ static void test_a_worker_can_go_at_any_time(void **state)
 	}
 }
 
-UNIT_MAIN(test_lists_of_many_pages, test_inputs_in_surplus, test_devices_work_side_by_side,
-	test_a_worker_can_go_at_any_time)
+UNIT_MAIN(test_lists_of_many_pages, test_inputs_in_surplus, test_inputs_beyond_the_memory,
+	test_devices_work_side_by_side, test_a_worker_can_go_at_any_time)
