@@ -19,7 +19,7 @@ struct dlsi_dataplane {
 	bool has_thread;
 	int wake;
 
-	pthread_mutex_t lock;   /* of what follows, and of transfer->cancelled */
+	pthread_mutex_t lock;   /* of what follows */
 	struct dlsi_list all;   /* every transfer that has not ended */
 	struct dlsi_list fresh; /* those that the thread has not seen yet */
 	unsigned waiting_count; /* those that are fresh or waiting */

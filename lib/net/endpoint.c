@@ -81,6 +81,11 @@ int dlsi_endpoint_parse(const char *text, struct dlsi_endpoint *endpoint_out, st
 	return rc;
 }
 
+static bool is_wildcard(const struct dlsi_endpoint *endpoint)
+{
+	return strcmp(endpoint->host, "*") == 0;
+}
+
 /* The addresses of a tcp endpoint's host, to be freed by freeaddrinfo. */
 static int resolve(
 	const char *text, const struct dlsi_endpoint *endpoint, struct addrinfo **addresses_out, struct dls_error *err)
@@ -117,12 +122,26 @@ bool dlsi_endpoint_is_local(const char *text)
 		return false;
 	if (endpoint.scheme != DLSI_SCHEME_TCP)
 		return true;
-	if (resolve(text, &endpoint, &addresses, NULL))
+	if (is_wildcard(&endpoint) || resolve(text, &endpoint, &addresses, NULL))
 		return false;
 	for (const struct addrinfo *at = addresses; at; at = at->ai_next)
 		local &= is_loopback(at->ai_addr);
 	freeaddrinfo(addresses);
 	return local;
+}
+
+int dlsi_endpoint_check_numeric(const char *text, struct dls_error *err)
+{
+	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST}, *addresses;
+	struct dlsi_endpoint endpoint;
+	int rc = dlsi_endpoint_parse(text, &endpoint, err);
+
+	if (rc || endpoint.scheme != DLSI_SCHEME_TCP)
+		return rc;
+	if (getaddrinfo(endpoint.host, NULL, &hints, &addresses))
+		return dlsi_fail(err, DLS_EADDRESS, "the host \"%s\" in %s is no numeric address", endpoint.host, text);
+	freeaddrinfo(addresses);
+	return 0;
 }
 
 /* libzmq removes whatever is at the path before it binds. */
@@ -174,7 +193,7 @@ int dlsi_endpoint_listen(const char *text, char out[DLSI_ENDPOINT_BYTES + 1], bo
 		rc = check_ipc_is_free(endpoint.host, err);
 	if (rc)
 		return rc;
-	if (endpoint.scheme != DLSI_SCHEME_TCP || strcmp(endpoint.host, "*") == 0) {
+	if (endpoint.scheme != DLSI_SCHEME_TCP || is_wildcard(&endpoint)) {
 		snprintf(out, DLSI_ENDPOINT_BYTES + 1, "%s", text);
 	} else {
 		rc = resolve(text, &endpoint, &addresses, err);
@@ -195,7 +214,7 @@ int dlsi_endpoint_dial(const char *text, char out[DLSI_ENDPOINT_BYTES + 1], bool
 
 	if (rc)
 		return rc;
-	if (strcmp(endpoint.host, "*") == 0 || strcmp(endpoint.port, "*") == 0 || strcmp(endpoint.port, "0") == 0)
+	if (is_wildcard(&endpoint) || strcmp(endpoint.port, "*") == 0 || strcmp(endpoint.port, "0") == 0)
 		return dlsi_fail(err, DLS_EADDRESS,
 			"%s can be listened at but not connected to; name the host and the port", text);
 	if (endpoint.scheme == DLSI_SCHEME_TCP) {

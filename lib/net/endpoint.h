@@ -25,6 +25,10 @@ int dlsi_endpoint_parse(const char *text, struct dlsi_endpoint *endpoint_out, st
  * May wait for a name server. */
 bool dlsi_endpoint_is_local(const char *text);
 
+/* Whether no name server has to be asked: what strangers say of where they are may not make a thread wait for one.
+ * Errors: DLS_EADDRESS. */
+int dlsi_endpoint_check_numeric(const char *text, struct dls_error *err);
+
 /* What to bind or to connect to. A listener's name becomes the numeric address it resolves to; a dialer's stays, so
  * that every attempt resolves it anew, but it must resolve now. A listener's ipc path must be free, or a socket that
  * nobody answers at. May wait for a name server. Errors: DLS_EADDRESS. */

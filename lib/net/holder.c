@@ -1,14 +1,18 @@
 #include "net/holder.h"
 
+#include "net/endpoint.h"
 #include <stdio.h>
 
 int dlsi_holder_create(const struct dlsi_alloc *alloc, void *context, const char *endpoint,
 	struct dlsi_holder **holder_out, struct dls_error *err)
 {
 	struct dlsi_transport_config config = {.context = context, .endpoint = endpoint};
-	struct dlsi_holder *holder = dlsi_calloc(alloc, 1, sizeof *holder);
-	int rc;
+	struct dlsi_holder *holder;
+	int rc = dlsi_endpoint_check_numeric(endpoint, err);
 
+	if (rc)
+		return rc;
+	holder = dlsi_calloc(alloc, 1, sizeof *holder);
 	if (!holder)
 		return dlsi_fail_memory(err);
 	holder->alloc = alloc;

@@ -18,7 +18,7 @@ struct dlsi_holder {
 	char endpoint[DLSI_ENDPOINT_BYTES + 1];
 };
 
-/* Errors: DLS_EADDRESS, DLS_EIO, DLS_ENOMEM. */
+/* Errors: DLS_EADDRESS (also of a host that is no numeric address), DLS_EIO, DLS_ENOMEM. */
 int dlsi_holder_create(const struct dlsi_alloc *alloc, void *context, const char *endpoint,
 	struct dlsi_holder **holder_out, struct dls_error *err);
 void dlsi_holder_destroy(struct dlsi_holder *holder);

@@ -202,6 +202,8 @@ static void test_refusals_name_their_reason(void **state)
 	assert_int_equal(dlsi_dataplane_fetch(planes.reader, &fetch, NULL, NULL), DLS_EINVAL);
 	fetch = unit_fetch_of("nonsense", &token, &blob);
 	expect_code(planes.reader, &fetch, DLS_EADDRESS, &result);
+	fetch = unit_fetch_of("tcp://localhost:1", &token, &blob); /* a name that a server might have to be asked for */
+	expect_code(planes.reader, &fetch, DLS_EADDRESS, &result);
 	fetch = unit_fetch_of(planes.endpoint, &token, &blob);
 	bytes[7] ^= 1; /* what is offered is not what its name says */
 	expect_code(planes.reader, &fetch, DLS_EFORMAT, &result);

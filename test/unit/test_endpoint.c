@@ -87,6 +87,20 @@ static void test_listeners_get_numbers(void **state)
 	assert_non_null(strstr(err.text, "the host name \"no-such-host.invalid\""));
 }
 
+static void test_numbers_need_no_name_server(void **state)
+{
+	struct dls_error err;
+
+	(void)state;
+	assert_int_equal(dlsi_endpoint_check_numeric("tcp://192.0.2.1:77", NULL), 0);
+	assert_int_equal(dlsi_endpoint_check_numeric("tcp://[2001:db8::1]:77", NULL), 0);
+	assert_int_equal(dlsi_endpoint_check_numeric("inproc://x", NULL), 0);
+	assert_int_equal(dlsi_endpoint_check_numeric("tcp://localhost:77", &err), DLS_EADDRESS);
+	assert_non_null(strstr(err.text, "localhost"));
+	assert_int_equal(dlsi_endpoint_check_numeric("tcp://*:77", NULL), DLS_EADDRESS);
+	assert_int_equal(dlsi_endpoint_check_numeric("nonsense", NULL), DLS_EADDRESS);
+}
+
 static void test_dialers_keep_names(void **state)
 {
 	char out[DLSI_ENDPOINT_BYTES + 1] = "untouched";
@@ -147,5 +161,5 @@ static void test_host_text_stays_the_same(void **state)
 	assert_string_equal(first, second);
 }
 
-UNIT_MAIN(test_parts, test_what_is_no_address, test_local, test_listeners_get_numbers, test_dialers_keep_names,
-	test_ipc_paths_in_use, test_host_text_stays_the_same)
+UNIT_MAIN(test_parts, test_what_is_no_address, test_local, test_listeners_get_numbers, test_numbers_need_no_name_server,
+	test_dialers_keep_names, test_ipc_paths_in_use, test_host_text_stays_the_same)
