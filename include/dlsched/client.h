@@ -21,7 +21,7 @@ struct dls_client_options {
 
 	/* Where workers fetch this client's models and inputs above 64 KB. NULL: a free port of the loopback interface
 	 * for a master on loopback, the interface that reaches the master otherwise. Beyond loopback needs `insecure`.
-	 */
+	 * A wildcard is refused: others are told this address. */
 	const char *data_bind;
 	int insecure; /* 1: may listen beyond loopback although nothing is encrypted or authenticated */
 
@@ -36,8 +36,8 @@ struct dls_client_options {
 int dls_client_create(struct dls_ctx *ctx, const struct dls_client_options *options, struct dls_client **client_out,
 	struct dls_error *err);
 
-/* Cancels its unfinished jobs, tells the master and waits for neither. Jobs must have been destroyed. NULL is allowed.
- */
+/* Tells the master and does not wait for it. Its jobs must have been destroyed: while there is one, nothing happens but
+ * a line in the log. NULL is allowed. */
 void dls_client_destroy(struct dls_client *client);
 
 /* Waits until the master has answered. timeout_ms below 0 waits for ever. Errors: DLS_EUNREACHABLE (nobody answered in

@@ -39,6 +39,16 @@ static int find_source(const struct addrinfo *to, char *out, size_t room)
 	return 0;
 }
 
+/* An address that means all of this machine's: a listener's, but nobody can fetch from there. */
+static bool is_wildcard(const char *resolved)
+{
+	struct dlsi_endpoint endpoint;
+
+	return dlsi_endpoint_parse(resolved, &endpoint, NULL) == 0 && endpoint.scheme == DLSI_SCHEME_TCP &&
+	       (strcmp(endpoint.host, "*") == 0 || strcmp(endpoint.host, "0.0.0.0") == 0 ||
+		       strcmp(endpoint.host, "::") == 0);
+}
+
 static int find_interface(const char *master, char *out, size_t room, struct dls_error *err)
 {
 	struct dlsi_endpoint endpoint;
@@ -73,6 +83,12 @@ static int check_bind(const struct dlsi_plane_options *options, struct dls_error
 		return dlsi_fail(err, DLS_EDENIED,
 			"serving data at %s would be open to other machines, unencrypted; allow it with insecure, or "
 			"use a loopback address",
+			options->data_bind);
+	if (is_wildcard(resolved))
+		return dlsi_fail(err, DLS_EADDRESS,
+			"nobody can fetch from %s, which stands for every address of this machine; name in data_bind "
+			"the one "
+			"that the others reach",
 			options->data_bind);
 	return 0;
 }

@@ -62,22 +62,26 @@ static void test_what_is_refused(void **state)
 	static const struct {
 		const char *master, *data_bind;
 		int code;
+		bool insecure;
 	} cases[] = {
-		{"tcp://192.0.2.1:7700", NULL, DLS_EDENIED},
-		{"tcp://127.0.0.1:7700", "tcp://0.0.0.0:*", DLS_EDENIED},
-		{"tcp://127.0.0.1:7700", "tcp://*:0", DLS_EDENIED},
-		{"tcp://no-such-host.invalid:7700", NULL, DLS_EADDRESS},
-		{"tcp://127.0.0.1", NULL, DLS_EADDRESS},
-		{"127.0.0.1:7700", NULL, DLS_EADDRESS},
-		{"tcp://127.0.0.1:7700", "tcp://192.0.2.1:*", DLS_EDENIED},
-		{"tcp://127.0.0.1:7700", "nonsense", DLS_EADDRESS},
-		{"tcp://127.0.0.1:7700", "tcp://no-such-host.invalid:1", DLS_EADDRESS},
+		{"tcp://192.0.2.1:7700", NULL, DLS_EDENIED, false},
+		{"tcp://127.0.0.1:7700", "tcp://0.0.0.0:*", DLS_EDENIED, false},
+		{"tcp://127.0.0.1:7700", "tcp://*:0", DLS_EDENIED, false},
+		{"tcp://127.0.0.1:7700", "tcp://0.0.0.0:*", DLS_EADDRESS, true},
+		{"tcp://127.0.0.1:7700", "tcp://[::]:0", DLS_EADDRESS, true},
+		{"tcp://127.0.0.1:7700", "tcp://*:0", DLS_EADDRESS, true},
+		{"tcp://no-such-host.invalid:7700", NULL, DLS_EADDRESS, false},
+		{"tcp://127.0.0.1", NULL, DLS_EADDRESS, false},
+		{"127.0.0.1:7700", NULL, DLS_EADDRESS, false},
+		{"tcp://127.0.0.1:7700", "tcp://192.0.2.1:*", DLS_EDENIED, false},
+		{"tcp://127.0.0.1:7700", "nonsense", DLS_EADDRESS, false},
+		{"tcp://127.0.0.1:7700", "tcp://no-such-host.invalid:1", DLS_EADDRESS, false},
 	};
 	struct dls_ctx *ctx = make_ctx();
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct dlsi_plane_options options = {cases[i].master, cases[i].data_bind, false};
+		struct dlsi_plane_options options = {cases[i].master, cases[i].data_bind, cases[i].insecure};
 		struct dlsi_dataplane *plane;
 		struct dls_error err = {0};
 
