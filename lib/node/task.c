@@ -214,6 +214,8 @@ DLS_EXPORT int dls_task_result(
 	struct dlsi_field fields[DLSI_ROW_FIELDS];
 	int rc = check_item(task, item, err);
 
+	if (rc == 0 && !tensors)
+		rc = dlsi_fail(err, DLS_EINVAL, "the result's tensors are NULL");
 	if (rc == 0 && (count < 1 || count > DLSI_ROW_FIELDS))
 		rc = dlsi_fail(err, DLS_EINVAL, "a result of %" PRIu32 " tensors; from 1 to %d are possible", count,
 			DLSI_ROW_FIELDS);

@@ -185,13 +185,14 @@ static void take_page(struct dlsi_worker_fetch *fetch)
 {
 	struct page *page = dlsi_list_entry(fetch, struct page, fetch);
 	struct dlsi_worker_job *job = page->job;
+	bool fetched = fetch->code == 0;
 
 	page->frame = fetch->frame;
 	page->failed = fetch->err;
-	if (page->frame)
+	if (fetched)
 		open_page(page);
-	dlsi_worker_advance(job->worker);
-	if (fetch->code)
+	dlsi_worker_advance(job->worker); /* a page that was fetched may be gone now */
+	if (!fetched)
 		remove_page(page);
 	dlsi_worker_job_unref(job);
 }

@@ -345,6 +345,7 @@ static void test_refuses_what_is_no_result(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(dls_task_result(&task, 0, &bad[i], 1, &err), DLS_EINVAL);
 	assert_string_equal(err.text, "the result has no data");
+	assert_int_equal(dls_task_result(&task, 0, NULL, 1, &err), DLS_EINVAL);
 	assert_int_equal(dls_task_result(&task, 0, &good, 0, &err), DLS_EINVAL);
 	assert_int_equal(dls_task_result(&task, 0, &good, DLSI_ROW_FIELDS + 1, &err), DLS_EINVAL);
 	assert_int_equal(dls_task_result(&task, 1, &good, 1, &err), DLS_EINVAL);
