@@ -407,6 +407,7 @@ void dlsi_master_step(
 	struct dlsi_master *master, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects)
 {
 	struct dlsi_heap_node *first;
+	int64_t flush_ns = INT64_MAX; /* of what a turn leaves: after all other events a turn follows */
 	struct peer *peer;
 	bool more = false;
 
@@ -436,7 +437,7 @@ void dlsi_master_step(
 		if (master->recovered)
 			end_complete_jobs(master);
 		more = dlsi_master_assign(master);
-		dlsi_master_flush(master);
+		flush_ns = dlsi_master_flush(master);
 		dlsi_releases_flush(&master->releases, master->effects);
 		break;
 	default:
@@ -444,7 +445,7 @@ void dlsi_master_step(
 		break;
 	}
 	first = dlsi_heap_first(&master->timers);
-	master->due_ns = more ? now_ns : first ? first->due : INT64_MAX;
+	master->due_ns = more ? now_ns : first && first->due < flush_ns ? first->due : flush_ns;
 	effects->deadline_ns = master->due_ns;
 	effects->failed |= master->failed | master->releases.failed;
 }

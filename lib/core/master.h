@@ -20,6 +20,7 @@ struct dlsi_master_config {
 	int64_t worker_timeout_ns; /* also a client's silence */
 	int64_t lost_grace_ns;     /* after a hint that a worker is gone */
 	int64_t client_timeout_ns; /* a lost client's attached jobs are kept so long */
+	int64_t patience_ns;       /* what no peer waits for, like an acceptance, waits so long for company; may be 0 */
 	bool durable;              /* takes durable jobs; else refuses them */
 	const struct dlsi_policy_ops *policy;
 };

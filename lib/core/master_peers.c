@@ -71,17 +71,36 @@ void dlsi_master_drop_peer(struct dlsi_master *master, struct peer *peer)
 	dlsi_free(master->alloc, peer);
 }
 
-static void mark_dirty(struct dlsi_master *master, struct peer *peer)
+static void mark_dirty(struct dlsi_master *master, struct peer *peer, int64_t due_ns)
 {
 	if (dlsi_list_empty(&peer->dirty))
 		dlsi_list_append(&master->dirty, &peer->dirty);
+	else if (due_ns > peer->due_ns)
+		return;
+	peer->due_ns = due_ns;
+}
+
+/* Whether nobody at the other side waits for this: it had better travel with something else. */
+static bool can_wait(const struct dlsi_record *record)
+{
+	switch (record->kind) {
+	case DLSI_ACCEPTED:
+	case DLSI_PROGRESS:
+	case DLSI_TAKEN:
+	case DLSI_FORGET:
+		return true;
+	case DLSI_END:
+		return record->end.code == 0; /* the client knows it already */
+	default:
+		return false;
+	}
 }
 
 void dlsi_master_post(
 	struct dlsi_master *master, struct peer *peer, const struct dlsi_record *record, struct dlsi_payload payload)
 {
 	dlsi_outbox_post(&peer->outbox, &master->config.cluster, master->config.term, record, payload, master->effects);
-	mark_dirty(master, peer);
+	mark_dirty(master, peer, master->now_ns + (can_wait(record) ? master->config.patience_ns : 0));
 }
 
 static void post_taken(struct dlsi_master *master, struct worker *worker)
@@ -101,16 +120,23 @@ void dlsi_worker_confirm(struct dlsi_master *master, struct worker *worker, uint
 		return;
 	dlsi_write_u64(&worker->taken, attempt);
 	master->failed |= worker->taken.failed;
-	mark_dirty(master, worker->peer);
+	mark_dirty(master, worker->peer, master->now_ns + master->config.patience_ns);
 	if (worker->taken.length >= 8 * (DLSI_MESSAGE_RECORDS / 4))
 		post_taken(master, worker);
 }
 
-void dlsi_master_flush(struct dlsi_master *master)
+int64_t dlsi_master_flush(struct dlsi_master *master)
 {
+	int64_t next_ns = INT64_MAX;
+
 	dlsi_list_each (node, &master->dirty) {
 		struct peer *peer = dlsi_list_entry(node, struct peer, dirty);
 
+		if (peer->due_ns > master->now_ns) {
+			if (peer->due_ns < next_ns)
+				next_ns = peer->due_ns;
+			continue;
+		}
 		if (peer->worker)
 			post_taken(master, peer->worker);
 		else
@@ -118,6 +144,7 @@ void dlsi_master_flush(struct dlsi_master *master)
 		dlsi_outbox_flush(&peer->outbox, master->effects);
 		dlsi_list_remove(node);
 	}
+	return next_ns;
 }
 
 void dlsi_master_welcome(struct dlsi_master *master, struct peer *peer, bool again)

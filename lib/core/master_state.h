@@ -32,6 +32,7 @@ struct timer {
 struct peer {
 	struct dlsi_outbox outbox;
 	struct dlsi_list dirty; /* on master->dirty while the outbox holds something */
+	int64_t due_ns;         /* when that leaves at the latest */
 	struct timer heartbeat;
 	int64_t heard_ns;
 	uint64_t received;     /* messages on this connection since REGISTER */
@@ -218,7 +219,9 @@ void dlsi_master_post(
 	struct dlsi_master *master, struct peer *peer, const struct dlsi_record *record, struct dlsi_payload payload);
 void dlsi_master_welcome(struct dlsi_master *master, struct peer *peer, bool again);
 void dlsi_master_heartbeat(struct dlsi_master *master, struct peer *peer);
-void dlsi_master_flush(struct dlsi_master *master);
+
+/* Sends what is due, and tells when the rest will be. */
+int64_t dlsi_master_flush(struct dlsi_master *master);
 
 /* Says no to somebody who may have no entry: to a job, or with NULL to a whole message. */
 void dlsi_master_refuse(struct dlsi_master *master, struct dlsi_peer to, const struct dlsi_id *job, int code,

@@ -13,7 +13,8 @@ int dlsi_session_create(const struct dlsi_alloc *alloc, const struct dlsi_sessio
 		return dlsi_fail_memory(err);
 	session->alloc = alloc;
 	session->incarnation = config->incarnation;
-	session->retry_ns = INT64_MAX;
+	session->retry_ns = session->ack_ns = INT64_MAX;
+	session->patience_ns = config->patience_ns;
 	dlsi_list_init(&session->jobs);
 	dlsi_list_init(&session->dirty);
 	dlsi_list_init(&session->orphans);
@@ -233,10 +234,17 @@ static void answer_unreached(struct dlsi_session *session)
 	dlsi_buffer_clear(&session->asked);
 }
 
-static void end_turn(struct dlsi_session *session)
+static void post_acks(struct dlsi_session *session)
 {
 	dlsi_list_each (node, &session->dirty)
 		dlsi_session_post_ack(session, dlsi_list_entry(node, struct job, dirty));
+	session->ack_ns = INT64_MAX;
+}
+
+static void end_turn(struct dlsi_session *session)
+{
+	if (session->link.outbox.records || session->link.now_ns >= session->ack_ns)
+		post_acks(session);
 	dlsi_link_turn(&session->link);
 }
 
@@ -276,6 +284,7 @@ void dlsi_session_step(
 		ask(session, event);
 		break;
 	case DLSI_EVENT_STOP:
+		post_acks(session);
 		dlsi_link_leave(&session->link, "the client ends");
 		break;
 	case DLSI_EVENT_TURN:
@@ -289,6 +298,8 @@ void dlsi_session_step(
 		break;
 	}
 	end_step(session);
+	if (event->kind == DLSI_EVENT_TURN && session->ack_ns < effects->deadline_ns)
+		effects->deadline_ns = session->ack_ns; /* after all other events a turn follows */
 }
 
 struct dlsi_session_counts dlsi_session_counts(const struct dlsi_session *session)

@@ -15,6 +15,7 @@ struct dlsi_session_config {
 	const char *data_endpoint;
 	uint64_t incarnation;
 	uint64_t seed;
+	int64_t patience_ns; /* confirmations that the master can do without wait so long for company; may be 0 */
 };
 
 int dlsi_session_create(const struct dlsi_alloc *alloc, const struct dlsi_session_config *config,

@@ -166,7 +166,7 @@ void dlsi_session_accepted(struct dlsi_session *session, const struct dlsi_accep
 		dlsi_link_notify(&session->link, DLSI_NOTICE_ACCEPTED, &job->id, 0, (struct dlsi_text){0});
 	if (job->taken.length || job->lost.length || dlsi_session_window_end(job) != job->told_end ||
 		dlsi_session_window_bytes(job) != job->told_bytes)
-		dlsi_session_mark_dirty(session, job);
+		dlsi_session_mark_dirty(session, job, true);
 }
 
 void dlsi_session_refused(struct dlsi_session *session, const struct dlsi_refused *record)

@@ -4,6 +4,8 @@
 #include "proto/bytes.h"
 #include <string.h>
 
+#define CONFIRMATIONS 64 /* so many do not wait for company */
+
 uint64_t dlsi_session_window_end(const struct job *job)
 {
 	return job->window_items < UINT64_MAX - job->next ? job->next + job->window_items : UINT64_MAX;
@@ -65,10 +67,14 @@ void dlsi_session_post_ack(struct dlsi_session *session, struct job *job)
 	dlsi_buffer_clear(&job->lost);
 }
 
-void dlsi_session_mark_dirty(struct dlsi_session *session, struct job *job)
+void dlsi_session_mark_dirty(struct dlsi_session *session, struct job *job, bool can_wait)
 {
+	int64_t due_ns = session->link.now_ns + (can_wait ? session->patience_ns : 0);
+
 	if (dlsi_list_empty(&job->dirty))
 		dlsi_list_append(&session->dirty, &job->dirty);
+	if (due_ns < session->ack_ns)
+		session->ack_ns = due_ns;
 }
 
 /* Hands the items of a page that are new to the program. False if there were none. */
@@ -105,7 +111,8 @@ static void confirm(struct dlsi_session *session, struct job *job, uint64_t atte
 {
 	dlsi_write_u64(&job->taken, attempt);
 	session->link.failed |= job->taken.failed;
-	dlsi_session_mark_dirty(session, job);
+	dlsi_session_mark_dirty(
+		session, job, job->taken.length < 8 * CONFIRMATIONS && 2 * job->waiting < job->window_bytes);
 }
 
 static void begin_fetch(struct dlsi_session *session, const struct job *job, const struct fetch *fetch)
@@ -167,10 +174,8 @@ static void take_page(
 	if (job->over)
 		return;
 	begin_fetches(session, job);
-	if (job->received_items < job->count)
-		return;
-	dlsi_session_post_ack(session, job);
-	dlsi_session_finish(session, job, DLSI_JOB_DONE, 0, (struct dlsi_text){0});
+	if (job->received_items == job->count)
+		dlsi_session_finish(session, job, DLSI_JOB_DONE, 0, (struct dlsi_text){0});
 }
 
 static void keep_text(char *copy, struct dlsi_text *text)
@@ -245,7 +250,7 @@ static void lose_page(struct dlsi_session *session, struct job *job, uint64_t at
 {
 	dlsi_write_u64(&job->lost, attempt);
 	session->link.failed |= job->lost.failed;
-	dlsi_session_mark_dirty(session, job);
+	dlsi_session_mark_dirty(session, job, false);
 }
 
 static void take_fetched(
@@ -290,5 +295,5 @@ void dlsi_session_consumed(struct dlsi_session *session, const struct dlsi_event
 	if (dlsi_session_window_end(job) - job->told_end >= job->window_items / 4 ||
 		(room > job->told_bytes && room - job->told_bytes > job->window_bytes / 4) ||
 		(room && !job->told_bytes))
-		dlsi_session_mark_dirty(session, job);
+		dlsi_session_mark_dirty(session, job, false);
 }

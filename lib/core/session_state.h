@@ -66,6 +66,8 @@ struct dlsi_session {
 	struct dlsi_buffer scratch;
 	struct dlsi_buffer asked; /* u64 each: numbers of commands that wait for an answer */
 	int64_t retry_ns;         /* the earliest of its jobs' */
+	int64_t patience_ns;
+	int64_t ack_ns; /* when the ACKs of dirty jobs leave at the latest; INT64_MAX: there are none */
 };
 
 /* The u64 that have been written to a buffer. */
@@ -98,7 +100,7 @@ void dlsi_session_result(struct dlsi_session *session, const struct dlsi_result 
 void dlsi_session_fetched(struct dlsi_session *session, const struct dlsi_event *event);
 void dlsi_session_consumed(struct dlsi_session *session, const struct dlsi_event *event);
 void dlsi_session_post_ack(struct dlsi_session *session, struct job *job);
-void dlsi_session_mark_dirty(struct dlsi_session *session, struct job *job);
+void dlsi_session_mark_dirty(struct dlsi_session *session, struct job *job, bool can_wait);
 void dlsi_session_fetch_destroy(struct dlsi_session *session, struct fetch *fetch);
 
 /* The job goes: its offers too, and what is being fetched for it will be dropped when it comes. */

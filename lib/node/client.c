@@ -202,6 +202,7 @@ static int create_session(struct dls_client *client, struct dls_error *err)
 		.data_endpoint = dlsi_dataplane_endpoint(client->plane),
 		.incarnation = dlsi_random_u64(),
 		.seed = dlsi_random_u64(),
+		.patience_ns = DLSI_PATIENCE_NS,
 	};
 
 	return dlsi_session_create(&client->ctx->alloc, &config, &client->session, err);

@@ -14,6 +14,9 @@
 #include "node/ctx.h"
 #include "node/payloads.h"
 
+/* What nobody waits for may wait so long to share a message. */
+#define DLSI_PATIENCE_NS DLSI_MILLISECOND_NS
+
 struct dlsi_driver;
 
 struct dlsi_driver_ops {

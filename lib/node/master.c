@@ -63,6 +63,7 @@ static int configure(struct dls_master *master, const struct dls_master_options 
 		.heartbeat_ns = options->heartbeat_ms * DLSI_MILLISECOND_NS,
 		.worker_timeout_ns = options->worker_timeout_ms * DLSI_MILLISECOND_NS,
 		.lost_grace_ns = LOST_GRACE_MS * DLSI_MILLISECOND_NS,
+		.patience_ns = DLSI_PATIENCE_NS,
 		.client_timeout_ns = options->client_timeout_ms * DLSI_MILLISECOND_NS,
 	};
 	master->transport = (struct dlsi_transport_config){

@@ -93,6 +93,7 @@ void sim_client_start(struct sim *sim, struct sim_node *node)
 	sim_client_clear(node);
 	config.incarnation = node->incarnation;
 	config.seed = dlsi_rng_next(&sim->rng);
+	config.patience_ns = sim_chance(sim, 50) ? SIM_MS : 0;
 	if (dlsi_session_create(&node->memory.alloc, &config, &node->session, &error))
 		sim_fail(sim, "%s", error.text);
 	while (node->job_count < jobs)

@@ -33,6 +33,7 @@ void sim_master_start(struct sim *sim, struct sim_node *node)
 		.worker_timeout_ns = 500 * SIM_MS,
 		.lost_grace_ns = 50 * SIM_MS,
 		.client_timeout_ns = 3 * SIM_S,
+		.patience_ns = sim_chance(sim, 50) ? SIM_MS : 0,
 		.durable = sim->keeps_log,
 		.policy = &dlsi_policy_roundrobin,
 	};

@@ -49,7 +49,7 @@ static void destroy_session(void *core, struct dlsi_effects *effects)
 	dlsi_session_destroy(core, effects);
 }
 
-void unit_master_init(struct unit_machine *machine, const struct dlsi_alloc *alloc, bool durable)
+static void init_master(struct unit_machine *machine, const struct dlsi_alloc *alloc, bool durable, int64_t patience_ns)
 {
 	struct dlsi_master_config config = {
 		.term = 1,
@@ -58,6 +58,7 @@ void unit_master_init(struct unit_machine *machine, const struct dlsi_alloc *all
 		.worker_timeout_ns = 500 * UNIT_MS,
 		.lost_grace_ns = 50 * UNIT_MS,
 		.client_timeout_ns = UNIT_S,
+		.patience_ns = patience_ns,
 		.durable = durable,
 		.policy = &dlsi_policy_roundrobin,
 	};
@@ -69,6 +70,16 @@ void unit_master_init(struct unit_machine *machine, const struct dlsi_alloc *all
 	config.cluster = machine->cluster;
 	dlsi_master_create(alloc, &config, &master, NULL);
 	machine->core = master;
+}
+
+void unit_master_init(struct unit_machine *machine, const struct dlsi_alloc *alloc, bool durable)
+{
+	init_master(machine, alloc, durable, 0);
+}
+
+void unit_patient_master_init(struct unit_machine *machine, int64_t patience_ns)
+{
+	init_master(machine, unit_alloc(), false, patience_ns);
 }
 
 void unit_agent_init(struct unit_machine *machine, const struct dlsi_alloc *alloc)
@@ -91,10 +102,13 @@ void unit_agent_init(struct unit_machine *machine, const struct dlsi_alloc *allo
 	machine->core = agent;
 }
 
-void unit_session_init(struct unit_machine *machine, const struct dlsi_alloc *alloc)
+static void init_session(struct unit_machine *machine, const struct dlsi_alloc *alloc, int64_t patience_ns)
 {
-	const struct dlsi_session_config config = {
-		.tenant = "tenant", .host = "host", .data_endpoint = "tcp://client:1", .incarnation = 1};
+	const struct dlsi_session_config config = {.tenant = "tenant",
+		.host = "host",
+		.data_endpoint = "tcp://client:1",
+		.incarnation = 1,
+		.patience_ns = patience_ns};
 	struct dlsi_session *session = NULL;
 
 	init(machine, alloc);
@@ -102,6 +116,16 @@ void unit_session_init(struct unit_machine *machine, const struct dlsi_alloc *al
 	machine->destroy = destroy_session;
 	dlsi_session_create(alloc, &config, &session, NULL);
 	machine->core = session;
+}
+
+void unit_session_init(struct unit_machine *machine, const struct dlsi_alloc *alloc)
+{
+	init_session(machine, alloc, 0);
+}
+
+void unit_patient_session_init(struct unit_machine *machine, int64_t patience_ns)
+{
+	init_session(machine, unit_alloc(), patience_ns);
 }
 
 /* What it releases it must have had. */

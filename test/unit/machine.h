@@ -36,6 +36,10 @@ void unit_master_init(struct unit_machine *machine, const struct dlsi_alloc *all
 void unit_agent_init(struct unit_machine *machine, const struct dlsi_alloc *alloc);
 void unit_session_init(struct unit_machine *machine, const struct dlsi_alloc *alloc);
 
+/* Those above say everything at once; these keep for a while what nobody waits for. */
+void unit_patient_master_init(struct unit_machine *machine, int64_t patience_ns);
+void unit_patient_session_init(struct unit_machine *machine, int64_t patience_ns);
+
 void unit_machine_fini(struct unit_machine *machine);
 
 /* The event alone; then a turn. Nothing once memory ran out: what it then says is not to be heard. */
