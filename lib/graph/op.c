@@ -1,5 +1,6 @@
 #include "graph/op.h"
 
+#include "base/limits.h"
 #include "base/shape.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -92,7 +93,6 @@ int dlsi_node_fail(const struct dlsi_node *node, struct dls_error *err, int code
 int dlsi_node_set_output(struct dlsi_graph *graph, const struct dlsi_node *node, enum dls_dtype dtype, uint32_t rank,
 	const int64_t *dims, struct dls_error *err)
 {
-	static const size_t most = (size_t)1 << 46; /* far above any memory, and sums of a few still fit 64 bits */
 	struct dlsi_value *output = dlsi_node_output(graph, node);
 	size_t bytes;
 
@@ -100,7 +100,7 @@ int dlsi_node_set_output(struct dlsi_graph *graph, const struct dlsi_node *node,
 		if (dims[i] < 1)
 			return dlsi_node_fail(node, err, DLS_EFORMAT, "has an output of the impossible shape %s",
 				dlsi_shape_text(dtype, rank, dims).text);
-	if (dls_tensor_bytes(dtype, rank, dims, &bytes) || bytes > most)
+	if (dls_tensor_bytes(dtype, rank, dims, &bytes) || bytes > DLSI_VALUE_BYTES)
 		return dlsi_node_fail(node, err, DLS_ELIMIT, "has an output %s, larger than any memory",
 			dlsi_shape_text(dtype, rank, dims).text);
 	output->dtype = dtype;

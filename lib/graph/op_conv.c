@@ -99,6 +99,10 @@ int dlsi_window_infer(const struct dlsi_node *node, const struct dlsi_value *inp
 	rc = read_sizes(node, "strides", window.rank, 1, 1, window.strides, err);
 	if (rc == 0)
 		rc = read_sizes(node, "dilations", window.rank, 1, 1, window.dilations, err);
+	for (uint32_t i = 0; rc == 0 && i < window.rank; i++)
+		if (window.kernel[i] > SIZE_MOST) /* of weights that are empty */
+			rc = dlsi_node_fail(
+				node, err, DLS_EFORMAT, "has a kernel of %lld", (long long)window.kernel[i]);
 	if (rc == 0)
 		rc = read_pads(node, &input->dims[2], &window, err);
 	if (rc == 0)

@@ -1,6 +1,7 @@
 #include "graph/read.h"
 
 #include "base/limits.h"
+#include "base/shape.h"
 #include "graph/attribute.h"
 #include "graph/names.h"
 #include "graph/op.h"
@@ -95,6 +96,7 @@ static const Onnx__TensorShapeProto *shape_of(const Onnx__ValueInfoProto *info)
 static int read_shape(const struct read *read, const Onnx__ValueInfoProto *info, struct dlsi_value *value)
 {
 	const Onnx__TensorShapeProto *shape = shape_of(info);
+	size_t bytes;
 
 	if (!shape)
 		return dlsi_fail(read->err, DLS_EUNSUPPORTED,
@@ -117,6 +119,9 @@ static int read_shape(const struct read *read, const Onnx__ValueInfoProto *info,
 		value->open |= is_open(shape->dim[i]);
 		value->dims[i] = value->open && i == 0 ? 1 : shape->dim[i]->dim_value;
 	}
+	if (dls_tensor_bytes(value->dtype, value->rank, value->dims, &bytes) || bytes > DLSI_VALUE_BYTES)
+		return dlsi_fail(read->err, DLS_ELIMIT, "the input '%s' is %s, larger than any memory", value->name,
+			dlsi_shape_text(value->dtype, value->rank, value->dims).text);
 	return 0;
 }
 

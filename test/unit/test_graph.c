@@ -220,6 +220,10 @@ static void test_wrong_models_are_refused(void **state)
 	assert_refused(DLS_EUNSUPPORTED, "-1 among its pads", CONV("1 3 9 9", "pads:I=1,1,1,-1") "\nout y");
 	assert_refused(DLS_EUNSUPPORTED, "0 among its strides", CONV("1 3 9 9", "strides:I=0,1") "\nout y");
 	assert_refused(DLS_EFORMAT, "unknown auto_pad 'HALF'", CONV("1 3 9 9", "auto_pad:s=HALF") "\nout y");
+	assert_refused(DLS_ELIMIT, "the input 'x' is float32 [1, 3, 9223372036854775807, 9]",
+		"in x 1 3 9223372036854775807 9\nnode MaxPool x > y kernel_shape:I=2,2 pads:I=1,1,1,1\nout y");
+	assert_refused(DLS_EFORMAT, "has a kernel of 9223372036854775807",
+		"in x 1 3 9 9\nconst w 0 3 9223372036854775807 1\nnode Conv x w > y dilations:I=3,3\nout y");
 	assert_refused(DLS_ELIMIT, "larger than any memory",
 		CONV("1 3 9 9", "pads:I=2000000000,2000000000,2000000000,2000000000") "\nout y");
 	assert_refused(DLS_EFORMAT, "cannot make", "in x 1 4\nints s 3 -1\nnode Reshape x s > y\nout y");
