@@ -1,4 +1,5 @@
 /* dls-master: a master as a process of its own, until SIGINT or SIGTERM. */
+#include "cli/descriptors.h"
 #include "cli/failure.h"
 #include "cli/file.h"
 #include "cli/json.h"
@@ -104,6 +105,7 @@ static int run(const struct values *values, struct dls_error *err)
 	struct dls_ctx *ctx;
 	int signals, rc;
 
+	cli_descriptors_raise();
 	if (values->endpoint_file)
 		unlink(values->endpoint_file); /* of a master that was killed: nobody shall take it for this one's */
 	rc = cli_signals_init(&signals, err);

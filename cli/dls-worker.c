@@ -1,4 +1,5 @@
 /* dls-worker: a worker that runs models, as a process of its own, until SIGINT or SIGTERM. */
+#include "cli/descriptors.h"
 #include "cli/failure.h"
 #include "cli/json.h"
 #include "cli/log.h"
@@ -132,6 +133,7 @@ static int run(const struct values *values, char **argv, struct dls_error *err)
 	struct dls_ctx *ctx;
 	int signals, rc;
 
+	cli_descriptors_raise();
 	rc = cli_threads_set(values->threads, values->devices, argv, err);
 	if (rc == 0)
 		rc = cli_signals_init(&signals, err);

@@ -6,6 +6,7 @@
 #include "net/handover.h"
 #include "net/monitor.h"
 #include "net/peers.h"
+#include "net/router.h"
 #include "proto/message.h"
 #include <errno.h>
 #include <string.h>
@@ -67,6 +68,9 @@ static bool set_options(struct dlsi_transport *transport, void *socket)
 	good &= set(socket, ZMQ_LINGER, 0) && set(socket, ZMQ_IPV6, transport->ipv6);
 	good &= set(socket, ZMQ_SNDHWM, config->queue ? config->queue : DLSI_PEER_QUEUE);
 	good &= set(socket, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
+	/* At a limit libzmq 4.3 stops reading from a connection, and if that ends then, it ends the process. Over
+	 * inproc, where it would count for the sender too, there is none of that. */
+	good &= is_inproc(transport) || set(socket, ZMQ_RCVHWM, 0);
 	if (config->heartbeat_ms > 0) {
 		good &= set(socket, ZMQ_HEARTBEAT_IVL, config->heartbeat_ms);
 		good &= set(socket, ZMQ_HEARTBEAT_TIMEOUT, config->timeout_ms);
@@ -111,7 +115,8 @@ static int open_socket(struct dlsi_transport *transport, struct dls_error *err)
 	int events =
 		ZMQ_EVENT_DISCONNECTED | (transport->is_listener ? ZMQ_EVENT_CLOSED : ZMQ_EVENT_HANDSHAKE_SUCCEEDED);
 
-	transport->socket = zmq_socket(transport->config.context, transport->is_listener ? ZMQ_ROUTER : ZMQ_DEALER);
+	transport->socket = transport->is_listener ? dlsi_router_open(transport->config.context)
+						   : zmq_socket(transport->config.context, ZMQ_DEALER);
 	if (!transport->socket)
 		return dlsi_fail_errno(err, DLS_EIO, errno, "cannot make a socket for %s", transport->address);
 	if (set_options(transport, transport->socket) &&

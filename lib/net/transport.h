@@ -9,6 +9,8 @@
  * Facts of libzmq 4.3 that shape it. A ROUTER that cannot deliver drops silently unless MANDATORY; it reports a loss
  * only through the monitor, by a descriptor that the next peer may reuse, hence hints and probes. A DEALER reconnects
  * silently. With a fixed routing id a reconnected peer can be deaf for good, so nobody sets one.
+ * A limit of received messages can end the process, so there is none: what waits unread is bounded by what honest peers
+ * may have under way, and for others by memory, as is a message of many frames that never ends.
  *
  * One thread at a time. */
 #ifndef DLSI_TRANSPORT_H

@@ -1,29 +1,33 @@
 """Strangers at the master's port: whatever comes, it goes on working and does not grow."""
 
+import ctypes
 import json
 import random
 import socket
 import struct
 
 import pytest
+from programs import Master
 
 BLOBS = 10000
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
 
 
-def ready(socket_type):
+def ready(**properties):
     """ZMTP's READY command with its properties, as a frame."""
-    name, key = b"READY", b"Socket-Type"
-    body = bytes([len(name)]) + name + bytes([len(key)]) + key + struct.pack(">I", len(socket_type)) + socket_type
+    body = b"\x05READY"
+    for key, value in properties.items():
+        name = key.replace("_", "-").encode()
+        body += bytes([len(name)]) + name + struct.pack(">I", len(value)) + value
     return bytes([0x04, len(body)]) + body
 
 
-def connect(master, greet):
-    """A connection to the master, greeted as a DEALER of ZeroMQ if wished."""
+def connect(master, greet, identity=b""):
+    """A connection to the master, greeted as a DEALER of ZeroMQ if wished, which may claim to be somebody."""
     stranger = socket.create_connection(("127.0.0.1", master.port()), timeout=10)
     stranger.settimeout(10)
     if greet:
-        stranger.sendall(GREETING + ready(b"DEALER"))
+        stranger.sendall(GREETING + ready(Socket_Type=b"DEALER", Identity=identity))
         received = b""
         while len(received) < 64 + 2:
             more = stranger.recv(4096)
@@ -103,4 +107,34 @@ def test_many_silent_connections(programs, numbers):
     silent = [connect(master, greet=False) for _ in range(200)]
     still_works(programs, master, numbers)
     for stranger in silent:
+        stranger.close()
+
+
+def test_more_connections_than_descriptors_at_the_start(programs, numbers):
+    """A thousand are the usual limit; it can be raised, and is. Silent connections are hung up on only after a while."""
+    words = ["-c", 'ulimit -S -n 64; exec "$0" "$@"', programs.build / "dls-master", "--bind", "tcp://127.0.0.1:0"]
+    master = programs.start("/bin/sh", *words, kind=Master)
+    silent = [connect(master, greet=False) for _ in range(200)]
+    still_works(programs, master, numbers)
+    for stranger in silent:
+        stranger.close()
+
+
+def random_numbers(count):
+    """The first values of the C library's rand() in a process that does not seed it."""
+    library = ctypes.CDLL(None)
+    library.srand(1)
+    return [library.rand() for _ in range(count)]
+
+
+def test_claimed_routing_ids(programs, numbers):
+    """libzmq ends a process that gives a connection the number which a stranger has claimed."""
+    low, high = random_numbers(2)
+    first = (low | high << 31) & 0xFFFFFFFF
+    master = programs.master()
+    claims = [connect(master, greet=True, identity=struct.pack(">BI", 0, first + i)) for i in range(20)]
+    for stranger in claims:
+        stranger.sendall(frame(b"hello"))
+    still_works(programs, master, numbers)
+    for stranger in claims:
         stranger.close()

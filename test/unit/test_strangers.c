@@ -3,6 +3,8 @@
 #include "proto/message.h"
 #include "test/unit/transport.h"
 #include "test/unit/unit.h"
+#include <arpa/inet.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -201,6 +203,79 @@ static void test_announced_lengths(void **state)
 	zmq_ctx_term(context);
 }
 
+/* libzmq numbers connections on from a value of rand(), and ends the process when it comes to a number that a stranger
+ * has claimed. */
+static void test_routing_ids_cannot_be_guessed(void **state)
+{
+	enum { CLAIMS = 8, GOOD = 3 };
+	void *context = zmq_ctx_new(), *raw[CLAIMS];
+	struct dlsi_transport *listener, *dialers[GOOD];
+	uint32_t first, begin;
+	struct dlsi_peer peer;
+
+	(void)state;
+	srand(1);
+	begin = (uint32_t)rand();
+	first = begin | (uint32_t)rand() << 31;
+	srand(1);
+	listener = unit_listen(context, "tcp://127.0.0.1:0");
+	assert_int_equal(rand(), begin); /* nobody else has drawn from it */
+	for (uint32_t i = 0; i < CLAIMS; i++) {
+		uint32_t claimed = htonl(first + i);
+		uint8_t id[5] = {0};
+
+		memcpy(id + 1, &claimed, sizeof claimed);
+		raw[i] = zmq_socket(context, ZMQ_DEALER);
+		assert_int_equal(zmq_setsockopt(raw[i], ZMQ_ROUTING_ID, id, sizeof id), 0);
+		zmq_connect(raw[i], dlsi_transport_endpoint(listener));
+		send_raw(raw[i], "hello", 5, false);
+		unit_expect_text(listener, "hello");
+	}
+	for (int i = 0; i < GOOD; i++)
+		dialers[i] = unit_join(context, listener, "a good one", &peer);
+	for (int i = 0; i < GOOD; i++)
+		dlsi_transport_destroy(dialers[i], 0);
+	for (int i = 0; i < CLAIMS; i++)
+		zmq_close(raw[i]);
+	dlsi_transport_destroy(listener, 0);
+	zmq_ctx_term(context);
+}
+
+/* Many messages that nobody reads yet, and then the connection breaks. Where libzmq has stopped reading at its limit,
+ * a sign of life that is due then ends the process. */
+static void test_flood_that_breaks_off(void **state)
+{
+	enum { MESSAGES = 5000, HEARTBEAT_MS = 10, TIMEOUT_MS = 20000 };
+	static const uint8_t message_and_ping[] = {0, 5, 'h', 'e', 'l', 'l', 'o', 4, 7, 4, 'P', 'I', 'N', 'G', 0, 0};
+	const struct linger reset = {.l_onoff = 1};
+	void *context = zmq_ctx_new();
+	struct dlsi_transport_config config = {.context = context,
+		.endpoint = "tcp://127.0.0.1:0",
+		.heartbeat_ms = HEARTBEAT_MS,
+		.timeout_ms = TIMEOUT_MS};
+	struct dlsi_transport *listener;
+	zmq_pollitem_t items[DLSI_TRANSPORT_POLL];
+	struct dlsi_arrival arrival;
+	int fd;
+
+	(void)state;
+	assert_int_equal(dlsi_transport_listen(unit_alloc(), &config, &listener, NULL), 0);
+	fd = connect_as_peer(listener);
+	for (int i = 0; i < MESSAGES; i++)
+		assert_true(unit_write(fd, message_and_ping, sizeof message_and_ping));
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+	close(fd);
+	dlsi_transport_poll_items(listener, items);
+	assert_true(zmq_poll(&items[1], 1, UNIT_WAIT_MS) > 0); /* the monitor's: it is seen while all is unread */
+	do {
+		arrival = unit_next(listener);
+		unit_arrival_release(&arrival);
+	} while (arrival.kind != DLSI_ARRIVAL_LOST);
+	close(connect_as_peer(listener));
+	dlsi_transport_destroy(listener, 0);
+	zmq_ctx_term(context);
+}
+
 /* One message of three frames arrives while memory fails from the n-th request on: 1 if it was told, 0 if it was
  * dropped because its sender found no place, or a code. */
 static int receive_failing_at(unsigned n)
@@ -242,4 +317,5 @@ static void test_memory_runs_out(void **state)
 }
 
 UNIT_MAIN(test_random_messages, test_too_many_frames_are_dropped, test_chosen_routing_ids_are_dropped,
-	test_random_bytes_on_the_port, test_announced_lengths, test_memory_runs_out)
+	test_random_bytes_on_the_port, test_announced_lengths, test_routing_ids_cannot_be_guessed,
+	test_flood_that_breaks_off, test_memory_runs_out)
