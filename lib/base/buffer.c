@@ -21,15 +21,13 @@ void dlsi_buffer_clear(struct dlsi_buffer *buffer)
 	buffer->failed = false;
 }
 
-static bool reserve(struct dlsi_buffer *buffer, size_t length)
+static bool grow(struct dlsi_buffer *buffer, size_t length)
 {
 	size_t capacity = buffer->capacity ? buffer->capacity : 64;
 	uint8_t *grown;
 
-	if (buffer->failed || length > SIZE_MAX / 4 || buffer->length > SIZE_MAX / 4)
+	if (length > SIZE_MAX / 4 || buffer->length > SIZE_MAX / 4)
 		return false;
-	if (buffer->length + length <= buffer->capacity)
-		return true;
 	while (capacity < buffer->length + length)
 		capacity *= 2;
 	grown = dlsi_realloc(buffer->alloc, buffer->data, capacity);
@@ -44,7 +42,7 @@ uint8_t *dlsi_buffer_extend(struct dlsi_buffer *buffer, size_t length)
 {
 	uint8_t *at;
 
-	if (!reserve(buffer, length)) {
+	if (buffer->failed || (length > buffer->capacity - buffer->length && !grow(buffer, length))) {
 		buffer->failed = true;
 		return NULL;
 	}

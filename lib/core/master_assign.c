@@ -4,11 +4,11 @@
 
 #define ASSIGNMENTS_PER_TURN 1024
 
-static struct dlsi_policy_device *least_loaded(void *view_arg, const struct dlsi_policy_job *job)
+static struct dlsi_policy_device *least_loaded(void *view_arg, const struct dlsi_policy_group *group)
 {
-	const struct job *owner = dlsi_list_entry(job, struct job, policy);
+	const struct handler *handler = dlsi_list_entry(group, struct handler, jobs);
 
-	return (struct dlsi_policy_device *)dlsi_device_least_loaded(view_arg, owner->spec->handler);
+	return (struct dlsi_policy_device *)dlsi_device_least_loaded(view_arg, handler);
 }
 
 bool dlsi_master_assign(struct dlsi_master *master)

@@ -8,8 +8,10 @@ void dlsi_device_place(struct dlsi_master *master, struct device *device)
 	bool was_free = !dlsi_list_empty(&device->node), is_free = device->held < credits && device->worker->peer;
 
 	dlsi_list_remove(&device->node);
-	if (is_free)
+	if (is_free) {
 		dlsi_list_append(&master->loaded[device->held], &device->node);
+		master->loads |= UINT64_C(1) << device->held;
+	}
 	if (is_free != was_free)
 		dlsi_handler_count_free(device->worker, is_free);
 }
@@ -36,15 +38,33 @@ void dlsi_device_measure(struct device *device, uint64_t elapsed_ns, uint64_t by
 	device->done_tasks++;
 }
 
+_Static_assert(DLSI_DEVICE_CREDITS <= 64, "a bit of `loads` each");
+
+/* The first of a list whose worker has the handler. */
+static struct device *first_with(const struct dlsi_list *devices, const struct handler *handler)
+{
+	dlsi_list_each (node, devices) {
+		struct device *device = dlsi_list_entry(node, struct device, node);
+
+		if (dlsi_worker_has_handler(device->worker, handler))
+			return device;
+	}
+	return NULL;
+}
+
 struct device *dlsi_device_least_loaded(struct dlsi_master *master, const struct handler *handler)
 {
-	for (unsigned held = 0; handler->free_devices && held < DLSI_DEVICE_CREDITS; held++) {
-		dlsi_list_each (node, &master->loaded[held]) {
-			struct device *device = dlsi_list_entry(node, struct device, node);
+	uint64_t loads = handler->free_devices ? master->loads : 0;
 
-			if (dlsi_worker_has_handler(device->worker, handler))
-				return device;
-		}
+	while (loads) {
+		unsigned held = (unsigned)__builtin_ctzll(loads);
+		struct device *device = first_with(&master->loaded[held], handler);
+
+		if (device)
+			return device;
+		if (dlsi_list_empty(&master->loaded[held]))
+			master->loads &= ~(UINT64_C(1) << held);
+		loads &= loads - 1;
 	}
 	return NULL;
 }

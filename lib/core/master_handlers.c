@@ -17,6 +17,8 @@ struct handler *dlsi_handler_ref(struct dlsi_master *master, struct dlsi_text na
 	if (!handler)
 		return NULL;
 	handler->uses = 1;
+	dlsi_list_init(&handler->jobs.jobs);
+	dlsi_list_init(&handler->jobs.node);
 	handler->name = dlsi_strndup(master->alloc, name.data, name.length);
 	if (!handler->name || dlsi_map_put(&master->handler_by_name, &key, handler)) {
 		dlsi_free(master->alloc, handler->name);

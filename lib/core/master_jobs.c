@@ -18,6 +18,7 @@ struct job *dlsi_job_create(struct dlsi_master *master, const struct dlsi_id *id
 	}
 	job->policy.id = *id;
 	job->policy.number = master->next_number++;
+	job->policy.group = &spec->handler->jobs;
 	dlsi_list_init(&job->policy.node);
 	job->spec = spec;
 	job->count = count;

@@ -161,6 +161,7 @@ struct handler {
 	uint32_t workers;
 	uint32_t devices;
 	uint32_t free_devices; /* those with a free credit */
+	struct dlsi_policy_group jobs;
 };
 
 struct acquaintance {
@@ -194,6 +195,7 @@ struct dlsi_master {
 	struct dlsi_map worker_by_incarnation, worker_by_name, client_by_incarnation, handler_by_name;
 	struct dlsi_map job_by_id, spec_by_key, task_by_attempt, known;
 	struct dlsi_list loaded[DLSI_DEVICE_CREDITS]; /* devices with a free credit, by the tasks they hold */
+	uint64_t loads;                               /* bit n: loaded[n] may have some */
 	void *policy;
 
 	struct dlsi_list proposals; /* in order of index */

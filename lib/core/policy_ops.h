@@ -15,13 +15,22 @@
 
 #define DLSI_POLICY_ABI 1
 
-/* A job with items to give out. The node belongs to the policy while the job is ready. */
+/* Jobs that ask for the same of a device: either there is a free one for all of them or for none. Belongs to the
+ * policy, which is given it with empty lists. */
+struct dlsi_policy_group {
+	struct dlsi_list jobs;
+	struct dlsi_list node;
+};
+
+/* A job with items to give out. `turn` and `node` belong to the policy while the job is ready. */
 struct dlsi_policy_job {
 	struct dlsi_id id;
 	uint64_t number; /* order of arrival: breaks ties */
 	int32_t priority;
 	uint64_t ready;   /* items that could be given out now */
 	uint64_t running; /* items at workers */
+	struct dlsi_policy_group *group;
+	uint64_t turn;
 	struct dlsi_list node;
 };
 
@@ -29,9 +38,9 @@ struct dlsi_policy_job {
 struct dlsi_policy_device;
 
 struct dlsi_policy_view {
-	/* The device with the fewest tasks of those whose worker can run the job; NULL if every such device is full.
+	/* The device with the fewest tasks of those whose worker can run the jobs; NULL if every such device is full.
 	 * Ties go to the one that was given a task longest ago. */
-	struct dlsi_policy_device *(*least_loaded)(void *view_arg, const struct dlsi_policy_job *job);
+	struct dlsi_policy_device *(*least_loaded)(void *view_arg, const struct dlsi_policy_group *group);
 	void *view_arg;
 };
 
