@@ -19,22 +19,23 @@ struct plane {
 	char bind[DLSI_ENDPOINT_BYTES + 1];
 };
 
-/* The address of this machine from which a packet to that one would leave; nothing is sent. */
+/* The address of this machine from which a packet to that one would leave; nothing is sent. Returns 0 or an errno. */
 static int find_source(const struct addrinfo *to, char *out, size_t room)
 {
 	struct sockaddr_storage from;
 	socklen_t length = sizeof from;
 	char host[NI_MAXHOST];
-	int fd = socket(to->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc;
+	int fd = socket(to->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), os_error = 0;
 
 	if (fd < 0)
-		return -1;
-	rc = connect(fd, to->ai_addr, to->ai_addrlen);
-	if (rc == 0)
-		rc = getsockname(fd, (struct sockaddr *)&from, &length);
+		return errno;
+	if (connect(fd, to->ai_addr, to->ai_addrlen) || getsockname(fd, (struct sockaddr *)&from, &length))
+		os_error = errno;
 	close(fd);
-	if (rc || getnameinfo((struct sockaddr *)&from, length, host, sizeof host, NULL, 0, NI_NUMERICHOST))
-		return -1;
+	if (os_error)
+		return os_error;
+	if (getnameinfo((struct sockaddr *)&from, length, host, sizeof host, NULL, 0, NI_NUMERICHOST))
+		return EADDRNOTAVAIL;
 	snprintf(out, room, from.ss_family == AF_INET6 ? "tcp://[%s]:*" : "tcp://%s:*", host);
 	return 0;
 }
@@ -65,7 +66,7 @@ static int find_interface(const char *master, char *out, size_t room, struct dls
 	rc = find_source(addresses, out, room);
 	freeaddrinfo(addresses);
 	if (rc)
-		return dlsi_fail_errno(err, DLS_EADDRESS, errno,
+		return dlsi_fail_errno(err, DLS_EADDRESS, rc,
 			"no interface of this machine reaches %s; name one with data_bind", master);
 	return 0;
 }
