@@ -117,6 +117,14 @@ DLS_EXPORT int dls_task_fail(struct dls_task *task, uint32_t item, int code, con
 	return 0;
 }
 
+bool dlsi_task_is_complete(const struct dls_task *task)
+{
+	for (uint32_t i = 0; i < task->count; i++)
+		if (!task->outputs[i].fields)
+			return false;
+	return true;
+}
+
 /* The error row of an item that was given nothing. */
 static void add_missing(
 	const struct dls_task *task, uint32_t item, const struct dls_error *missing, struct dlsi_page_writer *page)

@@ -34,6 +34,9 @@ void dlsi_task_fini(struct dls_task *task);
 int dlsi_task_give(
 	struct dls_task *task, uint32_t item, const struct dlsi_field *fields, unsigned count, struct dls_error *err);
 
+/* Whether every item has been given something. */
+bool dlsi_task_is_complete(const struct dls_task *task);
+
 /* Writes the task's result page. Items that were given nothing fail because their inputs could not be had, or else with
  * `missing`. *failed_out counts the error rows. Errors: DLS_ENOMEM. */
 int dlsi_task_finish(

@@ -25,7 +25,7 @@ int dlsi_task_inputs_init(struct dlsi_task_inputs *inputs, const struct dlsi_all
 
 	if (!room)
 		return DLS_ENOMEM;
-	*inputs = (struct dlsi_task_inputs){.alloc = alloc, .rows = room};
+	*inputs = (struct dlsi_task_inputs){.alloc = alloc, .rows = room, .row_capacity = rows};
 	return 0;
 }
 
@@ -48,14 +48,14 @@ void dlsi_task_inputs_fini(struct dlsi_task_inputs *inputs)
 /* Room for `count` more inputs. */
 static bool reserve(struct dlsi_task_inputs *inputs, size_t count)
 {
-	size_t capacity = inputs->capacity ? inputs->capacity : 16;
+	size_t capacity = inputs->capacity ? 2 * inputs->capacity : inputs->row_capacity;
 	struct dls_tensor *tensors;
 	struct dlsi_task_source *sources;
 
-	while (capacity < inputs->count + count)
-		capacity *= 2;
-	if (capacity == inputs->capacity)
+	if (inputs->count + count <= inputs->capacity)
 		return true;
+	if (capacity < inputs->count + count)
+		capacity = inputs->count + count;
 	tensors = dlsi_realloc(inputs->alloc, inputs->tensors, capacity * sizeof *tensors);
 	if (!tensors)
 		return false;
@@ -71,13 +71,13 @@ static bool reserve(struct dlsi_task_inputs *inputs, size_t count)
 /* Room for `count` more reads. */
 static bool reserve_reads(struct dlsi_task_inputs *inputs, size_t count)
 {
-	size_t capacity = inputs->read_capacity ? inputs->read_capacity : 4;
+	size_t capacity = inputs->read_capacity ? 2 * inputs->read_capacity : 4;
 	struct dlsi_task_read *reads;
 
-	while (capacity < inputs->read_count + count)
-		capacity *= 2;
-	if (capacity == inputs->read_capacity)
+	if (inputs->read_count + count <= inputs->read_capacity)
 		return true;
+	if (capacity < inputs->read_count + count)
+		capacity = inputs->read_count + count;
 	reads = dlsi_realloc(inputs->alloc, inputs->reads, capacity * sizeof *reads);
 	if (!reads)
 		return false;
@@ -145,13 +145,16 @@ static int check(const struct dlsi_field *field, struct dls_error *err)
 int dlsi_task_inputs_add(
 	struct dlsi_task_inputs *inputs, const struct dlsi_field *fields, unsigned count, struct dls_error *err)
 {
+	unsigned blobs = 0;
 	int rc = 0;
 
-	for (unsigned i = 0; i < count && rc == 0; i++)
+	for (unsigned i = 0; i < count && rc == 0; i++) {
 		rc = check(&fields[i], err);
+		blobs += fields[i].form == DLSI_FORM_BLOB;
+	}
 	if (rc)
 		return rc;
-	if (!reserve(inputs, count) || !reserve_reads(inputs, count))
+	if (!reserve(inputs, count) || !reserve_reads(inputs, blobs))
 		return dlsi_fail_memory(err);
 	inputs->rows[inputs->row_count++] = (struct dlsi_task_row){.first = inputs->count, .count = count};
 	for (unsigned i = 0; i < count; i++) {

@@ -30,6 +30,7 @@ struct dlsi_task_inputs {
 	size_t capacity;
 	struct dlsi_task_row *rows;
 	uint32_t row_count;
+	uint32_t row_capacity;
 	struct dlsi_task_read *reads;
 	uint32_t read_count;
 	uint32_t read_capacity;

@@ -41,7 +41,7 @@ struct task {
 	uint32_t reading;
 	struct dlsi_list reads;
 	uint64_t input_bytes; /* counted in worker->input_bytes */
-	struct dls_error why; /* with a code: none of its items can be run */
+	struct dls_error why; /* with a code: why none of its items can be run or, later, why some got nothing */
 
 	struct dlsi_work work;
 	struct dlsi_errand errand;
@@ -59,42 +59,43 @@ struct read {
 
 /* ---- at the executor */
 
-static void run_handler(struct task *task, struct dls_error *missing)
+static void run_handler(struct task *task)
 {
 	const struct dlsi_handler *handler = task->job->handler;
 	int64_t start_ns = dlsi_clock_monotonic_ns();
 	int rc = handler->ops.run(handler->ops.run_arg, &task->task);
 
 	task->elapsed_ns = (uint64_t)(dlsi_clock_monotonic_ns() - start_ns);
+	if (dlsi_task_is_complete(&task->task)) /* the usual case is spared a sentence */
+		return;
 	if (rc == 0) {
-		dlsi_fail(missing, DLS_EHANDLER, "the handler gave this item neither a result nor an error");
+		dlsi_fail(&task->why, DLS_EHANDLER, "the handler gave this item neither a result nor an error");
 		return;
 	}
 	rc = rc < 0 ? rc : DLS_EHANDLER;
-	dlsi_fail(missing, rc, "the handler \"%s\" failed: %s", handler->name, dls_error_meaning(rc));
+	dlsi_fail(&task->why, rc, "the handler \"%s\" failed: %s", handler->name, dls_error_meaning(rc));
 }
 
-static void run_model(struct task *task, struct dls_error *missing)
+static void run_model(struct task *task)
 {
 	struct dlsi_model_files files = dlsi_worker_model_files(task->model);
 
-	dlsi_fail_memory(missing); /* nothing else keeps an item from its result or its error */
+	dlsi_fail_memory(&task->why); /* nothing else keeps an item from its result or its error */
 	task->elapsed_ns = dlsi_inference_run(task->worker->devices[task->device].inference, &files, &task->task);
 }
 
 static void run(struct dlsi_work *work)
 {
 	struct task *task = dlsi_list_entry(work, struct task, work);
-	struct dls_error missing = task->why;
 
 	if (!dls_task_cancelled(&task->task) && !task->why.code) {
 		if (task->model)
-			run_model(task, &missing);
+			run_model(task);
 		else
-			run_handler(task, &missing);
+			run_handler(task);
 	}
 	if (!dls_task_cancelled(&task->task))
-		dlsi_task_finish(&task->task, &missing, &task->page, &task->failed);
+		dlsi_task_finish(&task->task, &task->why, &task->page, &task->failed);
 	dlsi_loop_post(task->worker->ctx->loop, &task->errand);
 }
 
