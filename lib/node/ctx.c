@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <unistd.h>
 #include <zmq.h>
 
 static int start(struct dls_ctx *ctx, struct dls_error *err)
@@ -31,6 +30,7 @@ static void end(struct dls_ctx *ctx)
 	pthread_mutex_destroy(&ctx->planes_mutex);
 	pthread_mutex_destroy(&ctx->executor_mutex);
 	pthread_mutex_destroy(&ctx->log_mutex);
+	dlsi_process_drop(&ctx->process);
 	dlsi_free(&alloc, ctx);
 }
 
@@ -46,7 +46,7 @@ int dlsi_ctx_create(const struct dls_ctx_options *options, struct dls_ctx **ctx_
 	if (!ctx)
 		return dlsi_fail_memory(err);
 	ctx->alloc = alloc;
-	ctx->pid = getpid();
+	dlsi_process_note(&ctx->process);
 	ctx->log = options->log;
 	ctx->log_arg = options->log_arg;
 	ctx->log_level = options->log_level ? options->log_level : DLS_LOG_WARNING;
@@ -79,10 +79,10 @@ int dlsi_ctx_check(const struct dls_ctx *ctx, struct dls_error *err)
 {
 	if (!ctx)
 		return dlsi_fail(err, DLS_EINVAL, "the context is NULL");
-	if (ctx->pid != getpid())
+	if (!dlsi_process_is_this(&ctx->process))
 		return dlsi_fail(err, DLS_EFORK,
 			"the context was made by process %ld, which forked this one; make a new one here",
-			(long)ctx->pid);
+			(long)ctx->process.pid);
 	return 0;
 }
 

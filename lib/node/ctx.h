@@ -5,17 +5,17 @@
 #ifndef DLSI_CTX_H
 #define DLSI_CTX_H
 
+#include "base/process.h"
 #include "net/endpoint.h"
 #include "node/executor.h"
 #include "node/loop.h"
 #include <dlsched/ctx.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/types.h>
 
 struct dls_ctx {
 	struct dlsi_alloc alloc;
-	pid_t pid;
+	struct dlsi_process process; /* that made it */
 	void *zmq;
 	struct dlsi_loop *loop;
 	char host[DLSI_HOST_TEXT_BYTES];
