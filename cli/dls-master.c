@@ -55,11 +55,17 @@ static const struct cli_program program = {
 	.options = options,
 };
 
+/* Whoever reads the line finds the file there. */
 static int announce(const struct values *values, const struct dls_master *master, struct dls_error *err)
 {
 	const char *endpoint = dls_master_endpoint(master);
 	char line[512];
+	int rc;
 
+	snprintf(line, sizeof line, "%s\n", endpoint);
+	rc = values->endpoint_file ? cli_file_write(values->endpoint_file, line, err) : 0;
+	if (rc)
+		return rc;
 	if (values->json) {
 		printf("{\"event\":\"listening\",\"endpoint\":");
 		cli_json_text(stdout, endpoint);
@@ -68,10 +74,7 @@ static int announce(const struct values *values, const struct dls_master *master
 		printf("dls-master listens at %s\n", endpoint);
 	}
 	fflush(stdout);
-	if (!values->endpoint_file)
-		return 0;
-	snprintf(line, sizeof line, "%s\n", endpoint);
-	return cli_file_write(values->endpoint_file, line, err);
+	return 0;
 }
 
 static int serve(const struct values *values, struct dls_ctx *ctx, int signals, struct dls_error *err)
