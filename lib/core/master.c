@@ -18,6 +18,20 @@ void dlsi_master_stop_timer(struct dlsi_master *master, struct timer *timer)
 	dlsi_heap_remove(&master->timers, &timer->node);
 }
 
+static int check_config(const struct dlsi_master_config *config, struct dls_error *err)
+{
+	const struct dlsi_policy_ops *policy = config->policy;
+
+	if (config->heartbeat_ns <= 0 || config->worker_timeout_ns <= config->heartbeat_ns ||
+		config->lost_grace_ns < 0 || config->client_timeout_ns < 0)
+		return dlsi_fail(err, DLS_EINVAL,
+			"a master's heartbeat must be more than 0 and its worker timeout more than its heartbeat");
+	if (policy->abi != DLSI_POLICY_ABI || policy->size < sizeof *policy || !policy->create || !policy->destroy ||
+		!policy->ready || !policy->idle || !policy->choose)
+		return dlsi_fail(err, DLS_EINVAL, "the policy %s was made for another release", policy->name);
+	return 0;
+}
+
 static void init_maps(struct dlsi_master *master)
 {
 	struct dlsi_map *const maps[] = {&master->worker_by_incarnation, &master->worker_by_name,
@@ -31,9 +45,13 @@ static void init_maps(struct dlsi_master *master)
 int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_config *config,
 	struct dlsi_master **master_out, struct dls_error *err)
 {
-	struct dlsi_master *master = dlsi_calloc(alloc, 1, sizeof *master);
+	struct dlsi_master *master;
 	struct dlsi_rng rng;
+	int rc = check_config(config, err);
 
+	if (rc)
+		return rc;
+	master = dlsi_calloc(alloc, 1, sizeof *master);
 	if (!master)
 		return dlsi_fail_memory(err);
 	master->alloc = alloc;
@@ -123,68 +141,6 @@ struct dlsi_master_counts dlsi_master_counts(const struct dlsi_master *master)
 		.refused_messages = master->refused_messages,
 		.refused_transitions = master->refused_transitions,
 	};
-}
-
-static struct job *replay_submit(struct dlsi_master *master, const struct dlsi_change *change,
-	struct dlsi_payload payload, struct dls_error *err)
-{
-	struct spec *spec = dlsi_spec_intern(master, change->submit.spec, err);
-	struct job *job = spec ? dlsi_job_create(master, &change->job, spec, change->submit.count) : NULL;
-
-	if (!job) {
-		dlsi_spec_unref(master, spec);
-		return NULL;
-	}
-	job->durable = true;
-	job->token = change->submit.token;
-	job->policy.priority = change->submit.priority;
-	dlsi_job_keep_manifest(master, job, payload);
-	job->manifest_blob = change->submit.manifest;
-	job->manifest_head = change->submit.manifest_head;
-	return job;
-}
-
-int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t *record, size_t length,
-	struct dlsi_payload payload, struct dlsi_effects *effects, struct dls_error *err)
-{
-	struct dlsi_change change;
-	struct job *job;
-
-	master->effects = effects;
-	if (!dlsi_change_read(record, length, &change)) {
-		dlsi_releases_add(&master->releases, payload);
-		return dlsi_fail(err, DLS_EFORMAT, "log record %llu is not one that this release understands",
-			(unsigned long long)index);
-	}
-	job = dlsi_job_find(master, &change.job);
-	if (!job && change.kind == DLSI_CHANGE_SUBMIT) {
-		job = replay_submit(master, &change, payload, err);
-		if (!job) {
-			dlsi_releases_add(&master->releases, payload);
-			return DLS_ENOMEM;
-		}
-	} else {
-		dlsi_releases_add(&master->releases, payload);
-	}
-	if (job) {
-		dlsi_job_apply(master, job, &change);
-		dlsi_job_refresh(master, job);
-	}
-	master->next_index = index + 1;
-	master->recovered = true;
-	return master->failed || master->releases.failed ? dlsi_fail_memory(err) : 0;
-}
-
-/* Decisions that the log's last master had still to make: a job whose last item is in the log but not its end. */
-static void end_complete_jobs(struct dlsi_master *master)
-{
-	dlsi_list_each (node, &master->jobs) {
-		struct job *job = dlsi_list_entry(node, struct job, node);
-
-		if (job->state == DLSI_JOB_ACTIVE && job->done_items == job->count)
-			dlsi_job_end(master, job, DLSI_JOB_DONE, 0, "");
-	}
-	master->recovered = false;
 }
 
 /* The loop itself was away (a stopped process, a suspended machine): nobody could be heard, so nobody was silent. */
@@ -435,7 +391,7 @@ void dlsi_master_step(
 		break;
 	case DLSI_EVENT_TURN:
 		if (master->recovered)
-			end_complete_jobs(master);
+			dlsi_master_end_complete_jobs(master);
 		more = dlsi_master_assign(master);
 		flush_ns = dlsi_master_flush(master);
 		dlsi_releases_flush(&master->releases, master->effects);

@@ -33,7 +33,7 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effects);
 
 /* Before the first step: applies a record of the log as DLSI_EFFECT_APPEND once gave it, with the payload that went
- * with it (handed over). Errors: DLS_EFORMAT, DLS_ENOMEM. */
+ * with it (handed over). Errors: DLS_EFORMAT, DLS_ENOMEM, and what is wrong with the job's specification. */
 int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t *record, size_t length,
 	struct dlsi_payload payload, struct dlsi_effects *effects, struct dls_error *err);
 

@@ -322,6 +322,9 @@ void dlsi_job_refresh(struct dlsi_master *master, struct job *job);
 bool dlsi_job_take(struct job *job, struct dlsi_range *range_out);
 void dlsi_job_give_back(struct dlsi_master *master, struct job *job, uint64_t first, uint64_t end);
 
+/* master_recovery.c: ends jobs whose last item is in the log but not their end */
+void dlsi_master_end_complete_jobs(struct dlsi_master *master);
+
 /* master_acquaintances.c: which worker knows which job */
 bool dlsi_master_acquainted(const struct dlsi_master *master, const struct worker *worker, const struct job *job);
 bool dlsi_master_acquaint(struct dlsi_master *master, struct worker *worker, struct job *job, bool *known_out);

@@ -306,6 +306,17 @@ static void supersede(struct dlsi_master *master, struct worker *old)
 	dlsi_worker_destroy(master, old);
 }
 
+static bool are_devices_numbered(struct dlsi_message rest)
+{
+	struct dlsi_record record;
+	uint16_t index = 0;
+
+	while (dlsi_message_next(&rest, &record))
+		if (record.kind == DLSI_DEVICE && record.device.index != index++)
+			return false;
+	return true;
+}
+
 static const char *objection(const struct dlsi_register *record, struct dlsi_message rest)
 {
 	if (!record->name.length)
@@ -314,6 +325,8 @@ static const char *objection(const struct dlsi_register *record, struct dlsi_mes
 		return "a worker must offer 1 to 64 devices";
 	if (count(rest, DLSI_HANDLER) > DLSI_WORKER_HANDLERS)
 		return "a worker may offer 64 handlers at most";
+	if (!are_devices_numbered(rest))
+		return "a worker's devices must be numbered from 0 on, in order";
 	return NULL;
 }
 

@@ -231,6 +231,7 @@ static void test_offers_that_can_sometimes_be_fetched(void **state)
 		uint64_t attempt = make_result(&master, &task, true);
 
 		unit_ack(&master, CLIENT, 1, &attempt, i % 6 == 5, &attempt, i % 6 != 5);
+		assert_int_equal(unit_machine_count(&master, WORKER, DLSI_TAKEN), 1);
 		assert_int_equal(end_state(&master, CLIENT), 0);
 	}
 	unit_machine_fini(&master);
@@ -314,6 +315,29 @@ static void test_items_that_the_client_has(void **state)
 	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
 	assert_int_equal(counts(&master).tasks + counts(&master).jobs, 0);
 	assert_int_equal(counts(&master).refused_transitions, 0);
+	unit_machine_fini(&master);
+}
+
+/* A task takes no item that is done, nor what lies behind it. */
+static void test_tasks_around_what_is_done(void **state)
+{
+	static const uint64_t done[] = {2, 3, 6, 8};
+	static const uint64_t tasks[][2] = {{0, 2}, {3, 6}, {8, 10}};
+	struct dlsi_record submit = unit_submit(1, 1, 10);
+	struct unit_machine master;
+	uint8_t data[64];
+
+	(void)state;
+	begin(&master, false);
+	unit_machine_say(&master, CLIENT, unit_spec(1, "{\"handler\":\"work\",\"task_items\":10}"));
+	submit.submit.received = numbers(data, done, 4);
+	unit_machine_say(&master, CLIENT, submit);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_JOB), 1);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(unit_assigned(&master, WORKER, i).first, tasks[i][0]);
+		assert_int_equal(unit_assigned(&master, WORKER, i).end, tasks[i][1]);
+	}
 	unit_machine_fini(&master);
 }
 
@@ -433,7 +457,7 @@ static void test_cancel_is_answered(void **state)
 	struct unit_machine master;
 
 	(void)state;
-	begin(&master, false);
+	begin_with(&master, false, 1);
 	cancel.cancel.job = unit_id(1);
 	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
 	for (int time = 0; time < 2; time++) {
@@ -443,56 +467,10 @@ static void test_cancel_is_answered(void **state)
 	}
 	assert_int_equal(counts(&master).jobs, 0);
 	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 1); /* its one credit is free again */
 	unit_register_client(&master, OTHER, 2);
 	unit_machine_say(&master, OTHER, cancel); /* not its job */
 	assert_int_equal(unit_machine_count(&master, OTHER, DLSI_END), 1);
-	assert_int_equal(counts(&master).jobs, 1);
-	unit_machine_fini(&master);
-}
-
-static void persist(struct unit_machine *master, uint64_t index)
-{
-	struct dlsi_event event = {.kind = DLSI_EVENT_PERSISTED};
-
-	event.persisted.index = index;
-	unit_machine_step(master, event);
-}
-
-static void test_durable_job(void **state)
-{
-	struct dlsi_record submit = unit_submit(1, 0, 1), cancel = {.kind = DLSI_CANCEL};
-	struct unit_machine master;
-	struct dlsi_assign task;
-
-	(void)state;
-	begin(&master, true);
-	submit.submit.flags = DLSI_SUBMIT_DURABLE;
-	cancel.cancel.job = unit_id(1);
-	unit_machine_say(&master, CLIENT, submit);
-	assert_int_equal(unit_machine_does(&master, DLSI_EFFECT_APPEND, 0)->append.index, 1);
-	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_ACCEPTED), 0);
-	persist(&master, 0);
-	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_ACCEPTED), 0);
-	persist(&master, 1);
-	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_ACCEPTED), 1);
-	task = unit_assigned(&master, WORKER, 0);
-	unit_machine_say(&master, WORKER, unit_result(&task, 100, false));
-	assert_int_not_equal(unit_machine_does(&master, DLSI_EFFECT_APPEND, 0)->payload.handle, 0);
-	persist(&master, 2);
-	assert_int_equal(end_state(&master, CLIENT), 0);
-	persist(&master, 3);
-	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
-	unit_machine_say(&master, CLIENT, cancel); /* too late */
-	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
-	unit_machine_say(&master, CLIENT, submit);
-	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
-	submit.submit.count = 2;
-	unit_machine_say(&master, CLIENT, submit);
-	assert_int_equal(refusal(&master, CLIENT), DLS_EEXISTS);
-	submit = unit_submit(1, 0, 1);
-	unit_machine_say(&master, CLIENT, submit);
-	assert_int_equal(refusal(&master, CLIENT), DLS_EEXISTS);
-	assert_int_equal(counts(&master).refused_transitions, 0);
 	assert_int_equal(counts(&master).jobs, 1);
 	unit_machine_fini(&master);
 }
@@ -563,6 +541,7 @@ static void test_progress(void **state)
 UNIT_MAIN(test_one_item_from_submission_to_end, test_items_beyond_the_window_wait, test_bytes_beyond_the_window_wait,
 	test_client_that_confirms_nothing, test_offers_that_cannot_be_fetched,
 	test_offers_that_can_sometimes_be_fetched, test_offers_that_die_with_their_worker,
-	test_job_that_is_presented_again, test_items_that_the_client_has, test_other_inputs_under_the_same_key,
-	test_ranges_that_are_none, test_objections, test_specifications_are_refused_each_for_its_own_reason,
-	test_refused_on_return, test_cancel_is_answered, test_durable_job, test_lost_clients, test_progress)
+	test_job_that_is_presented_again, test_items_that_the_client_has, test_tasks_around_what_is_done,
+	test_other_inputs_under_the_same_key, test_ranges_that_are_none, test_objections,
+	test_specifications_are_refused_each_for_its_own_reason, test_refused_on_return, test_cancel_is_answered,
+	test_lost_clients, test_progress)

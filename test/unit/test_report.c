@@ -78,6 +78,7 @@ static void test_many_commands_about_many_workers(void **state)
 			.name = dlsi_text_of(name)};
 		for (unsigned device = 0; device < DEVICES; device++) {
 			records[1 + device] = (struct dlsi_record){.kind = DLSI_DEVICE};
+			records[1 + device].device.index = (uint16_t)device;
 			records[1 + device].device.name = dlsi_text_of(name);
 		}
 		unit_machine_tell(&master, 2 + i, records, 1 + DEVICES);

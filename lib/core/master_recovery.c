@@ -1,0 +1,78 @@
+/* The master's tables from the records of its log. Recovery applies and decides nothing; what the log's last master had
+ * still to decide is made up for in the first turn. */
+#include "core/master_state.h"
+
+static struct job *replay_submit(struct dlsi_master *master, const struct dlsi_change *change,
+	struct dlsi_payload payload, struct dls_error *err)
+{
+	struct spec *spec = dlsi_spec_intern(master, change->submit.spec, err);
+	struct job *job = spec ? dlsi_job_create(master, &change->job, spec, change->submit.count) : NULL;
+
+	if (!job) {
+		dlsi_spec_unref(master, spec);
+		return NULL;
+	}
+	job->durable = true;
+	job->token = change->submit.token;
+	job->policy.priority = change->submit.priority;
+	dlsi_job_keep_manifest(master, job, payload);
+	job->manifest_blob = change->submit.manifest;
+	job->manifest_head = change->submit.manifest_head;
+	return job;
+}
+
+/* Whether a master can have written this about the job, NULL if there is none. */
+static bool is_sound(const struct dlsi_change *change, const struct job *job)
+{
+	switch (change->kind) {
+	case DLSI_CHANGE_SUBMIT:
+		return !job && change->submit.count && change->submit.count <= DLSI_JOB_ITEMS;
+	case DLSI_CHANGE_ITEMS:
+		return job && change->items.first < change->items.end && change->items.end <= job->count;
+	default:
+		return job && change->end.state > DLSI_JOB_ACTIVE && change->end.state <= DLSI_JOB_FAILED;
+	}
+}
+
+int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t *record, size_t length,
+	struct dlsi_payload payload, struct dlsi_effects *effects, struct dls_error *err)
+{
+	struct dlsi_change change;
+	struct dls_error why = {.code = DLS_ENOMEM};
+	struct job *job = NULL;
+	bool readable = dlsi_change_read(record, length, &change);
+
+	master->effects = effects;
+	if (readable)
+		job = dlsi_job_find(master, &change.job);
+	if (!readable || !is_sound(&change, job)) {
+		dlsi_releases_add(&master->releases, payload);
+		return dlsi_fail(err, DLS_EFORMAT, "log record %llu is not one that this release understands",
+			(unsigned long long)index);
+	}
+	if (job)
+		dlsi_releases_add(&master->releases, payload);
+	else
+		job = replay_submit(master, &change, payload, &why);
+	if (!job) {
+		dlsi_releases_add(&master->releases, payload);
+		return dlsi_fail(err, why.code, "log record %llu: %s", (unsigned long long)index,
+			*why.text ? why.text : dls_error_meaning(why.code));
+	}
+	dlsi_job_apply(master, job, &change);
+	dlsi_job_refresh(master, job);
+	master->next_index = index + 1;
+	master->recovered = true;
+	return master->failed || master->releases.failed ? dlsi_fail_memory(err) : 0;
+}
+
+void dlsi_master_end_complete_jobs(struct dlsi_master *master)
+{
+	dlsi_list_each (node, &master->jobs) {
+		struct job *job = dlsi_list_entry(node, struct job, node);
+
+		if (job->state == DLSI_JOB_ACTIVE && job->done_items == job->count)
+			dlsi_job_end(master, job, DLSI_JOB_DONE, 0, "");
+	}
+	master->recovered = false;
+}
