@@ -78,6 +78,6 @@ void dlsi_executor_submit(struct dlsi_executor *executor, struct dlsi_work *work
 {
 	pthread_mutex_lock(&executor->lock);
 	dlsi_list_append(&executor->queue, &work->node);
-	pthread_cond_signal(&executor->changed);
 	pthread_mutex_unlock(&executor->lock);
+	pthread_cond_signal(&executor->changed); /* not before: its thread would run into the lock */
 }

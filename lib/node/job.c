@@ -177,15 +177,19 @@ static int offer_inputs(struct dls_job *job, struct dls_error *err)
 
 static void note_submission(struct dls_job *job)
 {
+	bool any;
+
 	pthread_mutex_lock(&job->client->mutex);
-	if (job->items) {
+	any = job->items != 0;
+	if (any) {
 		job->stage = DLSI_STAGE_SUBMITTED;
 		job->want_submit = true;
-		dlsi_loop_post(job->client->ctx->loop, &job->errand);
 	} else {
 		dlsi_node_job_end(job, 0, NULL);
 	}
 	pthread_mutex_unlock(&job->client->mutex);
+	if (any)
+		dlsi_loop_post(job->client->ctx->loop, &job->errand);
 }
 
 int dlsi_node_job_submit(struct dls_job *job, struct dls_error *err)

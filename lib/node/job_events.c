@@ -4,14 +4,27 @@
 #include <stdio.h>
 #include <sys/eventfd.h>
 
-void dlsi_node_job_wake(struct dls_job *job)
+/* Under the mutex: the job has news. True if the client's descriptor does not say that there are any. */
+static bool note_news(struct dls_job *job)
+{
+	bool first = dlsi_list_empty(&job->client->news);
+
+	if (!dlsi_list_empty(&job->news))
+		return false;
+	dlsi_list_append(&job->client->news, &job->news);
+	return first;
+}
+
+static void tell(struct dls_job *job, bool untold)
 {
 	pthread_cond_broadcast(&job->changed);
-	if (!dlsi_list_empty(&job->news))
-		return;
-	if (dlsi_list_empty(&job->client->news))
+	if (untold)
 		eventfd_write(job->client->news_fd, 1);
-	dlsi_list_append(&job->client->news, &job->news);
+}
+
+void dlsi_node_job_wake(struct dls_job *job)
+{
+	tell(job, note_news(job));
 }
 
 void dlsi_node_job_end(struct dls_job *job, int code, const char *sentence)
@@ -36,6 +49,7 @@ void dlsi_node_job_deliver(struct dls_job *job, struct dlsi_frame *frame, const 
 {
 	const struct dlsi_alloc *alloc = &job->client->ctx->alloc;
 	struct dlsi_delivery *delivery;
+	bool untold = false;
 
 	if (dlsi_delivery_create(alloc, frame, facts, &delivery)) {
 		end_without_memory(job);
@@ -51,9 +65,10 @@ void dlsi_node_job_deliver(struct dls_job *job, struct dlsi_frame *frame, const 
 		job->waiting_bytes += dlsi_frame_size(frame);
 		job->progress.done += delivery->end - delivery->first;
 		job->progress.failed += delivery->failed;
-		dlsi_node_job_wake(job);
+		untold = note_news(job);
 	}
 	pthread_mutex_unlock(&job->client->mutex);
+	tell(job, untold); /* not before: who wakes would run into the lock */
 }
 
 void dlsi_node_job_notice(struct dls_job *job, const struct dlsi_effect *effect, struct dlsi_text text)

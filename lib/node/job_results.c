@@ -48,6 +48,7 @@ static int await_item(struct dls_job *job, int64_t until_ns, struct dls_error *e
 static void advance(struct dls_job *job)
 {
 	struct dlsi_delivery *done = NULL;
+	bool tell;
 
 	pthread_mutex_lock(&job->client->mutex);
 	if (++job->next == job->page->end) {
@@ -55,11 +56,11 @@ static void advance(struct dls_job *job)
 		job->page = NULL;
 		job->waiting_bytes -= dlsi_frame_size(done->frame);
 	}
-	if (job->stage == DLSI_STAGE_SUBMITTED && (done || job->next % WINDOW_STEP == 0)) {
-		job->want_window = true;
-		dlsi_loop_post(job->client->ctx->loop, &job->errand);
-	}
+	tell = job->stage == DLSI_STAGE_SUBMITTED && job->next < job->items && (done || job->next % WINDOW_STEP == 0);
+	job->want_window |= tell;
 	pthread_mutex_unlock(&job->client->mutex);
+	if (tell)
+		dlsi_loop_post(job->client->ctx->loop, &job->errand);
 	dlsi_delivery_destroy(done, &job->client->ctx->alloc);
 }
 

@@ -227,16 +227,19 @@ void dlsi_loop_destroy(struct dlsi_loop *loop)
 
 void dlsi_loop_post(struct dlsi_loop *loop, struct dlsi_errand *errand)
 {
+	bool asleep = false;
+
 	pthread_mutex_lock(&loop->mutex);
 	if (!errand->queued) {
-		if (!loop->first)
-			wake(loop);
+		asleep = !loop->first;
 		errand->queued = true;
 		errand->next = NULL;
 		*loop->last = errand;
 		loop->last = &errand->next;
 	}
 	pthread_mutex_unlock(&loop->mutex);
+	if (asleep)
+		wake(loop); /* not before: it would run into the lock */
 }
 
 static void run_call(struct dlsi_errand *errand, int64_t now_ns)
@@ -248,8 +251,8 @@ static void run_call(struct dlsi_errand *errand, int64_t now_ns)
 	pthread_mutex_lock(&loop->mutex);
 	call->rc = rc;
 	call->done = true;
-	pthread_cond_broadcast(&loop->called);
 	pthread_mutex_unlock(&loop->mutex);
+	pthread_cond_broadcast(&loop->called);
 }
 
 int dlsi_loop_call(struct dlsi_loop *loop, int (*run)(void *arg, int64_t now_ns), void *arg)
