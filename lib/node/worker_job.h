@@ -30,6 +30,7 @@ struct dlsi_worker_job {
 	struct dlsi_frame *bytes; /* the head; NULL: not here */
 	bool whole;               /* the manifest came with the job: bytes has its pages too */
 	struct dlsi_manifest manifest;
+	struct dlsi_run run;            /* of the manifest, that the last task began in */
 	struct dlsi_worker_fetch fetch; /* of the head */
 	bool fetching;
 	struct dls_error failed; /* with a code, while tasks are told that the head cannot be had */

@@ -234,7 +234,8 @@ static int make_spans(struct task *task)
 	struct dlsi_run run;
 	size_t count = 1;
 
-	dlsi_manifest_find(manifest, task->task.first, &run);
+	dlsi_manifest_find(manifest, task->task.first, &task->job->run);
+	run = task->job->run;
 	for (struct dlsi_run next = run; next.first + next.items < end; count++)
 		dlsi_manifest_next(manifest, &next);
 	task->spans = dlsi_calloc(&task->worker->ctx->alloc, count, sizeof *task->spans);

@@ -256,13 +256,12 @@ int dlsi_manifest_open(const uint8_t *data, size_t length, uint64_t total, uint6
 	return rc;
 }
 
-void dlsi_manifest_find(const struct dlsi_manifest *manifest, uint64_t item, struct dlsi_run *run_out)
+void dlsi_manifest_find(const struct dlsi_manifest *manifest, uint64_t item, struct dlsi_run *run)
 {
-	struct dlsi_run run = {0};
-
-	while (dlsi_manifest_next(manifest, &run) && item >= run.first + run.items)
+	if (item < run->first)
+		*run = (struct dlsi_run){0};
+	while (item >= run->first + run->items && dlsi_manifest_next(manifest, run))
 		;
-	*run_out = run;
 }
 
 struct dlsi_field dlsi_run_field(const struct dlsi_run *run, uint64_t item)

@@ -72,8 +72,9 @@ int dlsi_manifest_open(const uint8_t *data, size_t length, uint64_t total, uint6
 /* Moves *run to the next one, from a zeroed one to the first; false behind the last. */
 bool dlsi_manifest_next(const struct dlsi_manifest *manifest, struct dlsi_run *run);
 
-/* The run that holds `item` (below manifest->items). Cost: O(runs). */
-void dlsi_manifest_find(const struct dlsi_manifest *manifest, uint64_t item, struct dlsi_run *run_out);
+/* Moves *run, which is zeroed or the run found last, to the one that holds `item` (below manifest->items). Cost: the
+ * runs between the two, or all before it if the item lies before *run. */
+void dlsi_manifest_find(const struct dlsi_manifest *manifest, uint64_t item, struct dlsi_run *run);
 
 /* The field of an item of a run of equal items. */
 struct dlsi_field dlsi_run_field(const struct dlsi_run *run, uint64_t item);
