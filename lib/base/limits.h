@@ -38,6 +38,8 @@
 #define DLSI_WORKER_DEVICES      64
 #define DLSI_LOCAL_WORKERS       256 /* of a cluster inside one process */
 #define DLSI_WORKER_HANDLERS     64
+#define DLSI_WORKER_JOBS         65536 /* that a worker is told of at once */
+#define DLSI_WORKER_TASKS        16384 /* that a worker holds, cancelled ones that still run included */
 #define DLSI_DEVICE_CREDITS      64
 #define DLSI_JOBS                65536 /* live jobs of one master */
 #define DLSI_JOB_ITEMS           (1ULL << 40)

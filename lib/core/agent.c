@@ -403,6 +403,17 @@ static void take_taken(struct dlsi_agent *agent, const struct dlsi_taken *record
 	}
 }
 
+/* A master that gives more than any worker can hold is left; what it gave is presented to whoever answers next. */
+static bool has_room(struct dlsi_agent *agent)
+{
+	if (agent->job_by_id.count < DLSI_WORKER_JOBS && agent->task_by_attempt.count < DLSI_WORKER_TASKS)
+		return true;
+	agent->link.refused++;
+	if (agent->link.state == DLSI_LINK_UP)
+		follow_link(agent, dlsi_link_abandon(&agent->link), NULL);
+	return false;
+}
+
 static void take_record(
 	void *owner, const struct dlsi_message *message, const struct dlsi_record *record, struct dlsi_payload payload)
 {
@@ -410,10 +421,13 @@ static void take_record(
 
 	switch (record->kind) {
 	case DLSI_JOB:
+		if (!has_room(agent))
+			break;
 		take_job(agent, &record->job, payload);
 		return;
 	case DLSI_ASSIGN:
-		take_assign(agent, &record->assign);
+		if (has_room(agent))
+			take_assign(agent, &record->assign);
 		break;
 	case DLSI_CANCEL:
 		take_cancel(agent, &record->cancel);

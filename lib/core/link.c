@@ -169,8 +169,7 @@ static enum dlsi_link_news welcomed(
 	return moved ? DLSI_LINK_MOVED : DLSI_LINK_WELCOMED;
 }
 
-/* The connection is of no use any more: a new socket, and all begins anew. */
-static enum dlsi_link_news abandon(struct dlsi_link *link)
+enum dlsi_link_news dlsi_link_abandon(struct dlsi_link *link)
 {
 	enum dlsi_link_news news = lose(link);
 
@@ -198,9 +197,9 @@ enum dlsi_link_news dlsi_link_record(
 	case DLSI_WELCOME:
 		return welcomed(link, message, &record->welcome);
 	case DLSI_HEARTBEAT:
-		return record->heartbeat.sent == link->received ? DLSI_LINK_NOTHING : abandon(link);
+		return record->heartbeat.sent == link->received ? DLSI_LINK_NOTHING : dlsi_link_abandon(link);
 	case DLSI_LEAVE:
-		return abandon(link);
+		return dlsi_link_abandon(link);
 	case DLSI_REFUSED:
 		return refused(link, &record->refused);
 	default:
@@ -216,7 +215,7 @@ static enum dlsi_link_news heartbeat(struct dlsi_link *link)
 	if (link->now_ns - link->due_ns > link->timeout_ns / 2) /* the loop itself was away: nobody could be heard */
 		link->heard_ns = link->now_ns;
 	if (link->now_ns - link->heard_ns > link->timeout_ns)
-		return abandon(link);
+		return dlsi_link_abandon(link);
 	record.heartbeat.sent = link->outbox.sent + 1;
 	record.heartbeat.received = link->received;
 	dlsi_link_post(link, &record, (struct dlsi_payload){0});
@@ -230,7 +229,7 @@ static enum dlsi_link_news timer(struct dlsi_link *link)
 		return DLSI_LINK_NOTHING;
 	if (link->state == DLSI_LINK_UP)
 		return heartbeat(link);
-	return ++link->unanswered < REGISTERS_PER_SOCKET ? DLSI_LINK_REGISTER : abandon(link);
+	return ++link->unanswered < REGISTERS_PER_SOCKET ? DLSI_LINK_REGISTER : dlsi_link_abandon(link);
 }
 
 enum dlsi_link_news dlsi_link_event(struct dlsi_link *link, const struct dlsi_event *event)

@@ -76,4 +76,7 @@ void dlsi_link_turn(struct dlsi_link *link);
 /* STOP: says LEAVE. */
 void dlsi_link_leave(struct dlsi_link *link, const char *reason);
 
+/* The connection is of no use any more: a new socket, and all begins anew. */
+enum dlsi_link_news dlsi_link_abandon(struct dlsi_link *link);
+
 #endif

@@ -1,6 +1,7 @@
 /* The worker's side against a scripted master: what it is given, what it keeps, and what it presents when it comes
  * back.
  */
+#include "base/limits.h"
 #include "proto/bytes.h"
 #include "test/unit/machine.h"
 #include "test/unit/unit.h"
@@ -71,6 +72,24 @@ static void executed(struct unit_machine *agent, uint64_t attempt, uint64_t offe
 	event.executed.elapsed_ns = 7;
 	event.executed.failed = 1;
 	unit_machine_step(agent, event);
+}
+
+static void test_leaves_a_master_that_gives_too_much(void **state)
+{
+	struct unit_machine agent;
+	uint64_t attempt;
+
+	(void)state;
+	begin(&agent);
+	unit_machine_say(&agent, 0, job(1));
+	for (attempt = 1; attempt <= DLSI_WORKER_TASKS; attempt++) {
+		unit_machine_say(&agent, 0, assign(1, attempt, 0));
+		assert_null(unit_machine_does(&agent, DLSI_EFFECT_RECONNECT, 0));
+	}
+	unit_machine_say(&agent, 0, assign(1, attempt, 0));
+	assert_non_null(unit_machine_does(&agent, DLSI_EFFECT_RECONNECT, 0));
+	assert_int_equal(counts(&agent).tasks, DLSI_WORKER_TASKS);
+	unit_machine_fini(&agent);
 }
 
 static void test_registers_with_what_it_offers(void **state)
@@ -329,4 +348,4 @@ static void test_rejected(void **state)
 UNIT_MAIN(test_registers_with_what_it_offers, test_task_from_assignment_until_it_is_taken,
 	test_offered_result_stays_here, test_assignments_that_make_no_sense, test_job_that_is_told_twice,
 	test_tasks_that_nobody_wants, test_comes_back, test_second_answer, test_comes_back_with_too_much,
-	test_another_cluster_knows_nothing, test_rejected)
+	test_another_cluster_knows_nothing, test_rejected, test_leaves_a_master_that_gives_too_much)
