@@ -8,7 +8,7 @@
 enum dlsi_event_kind {
 	DLSI_EVENT_MESSAGE,   /* from a peer; its payload frames are handed over */
 	DLSI_EVENT_CONNECTED, /* worker, client: a connection to the master's endpoint, maybe the first */
-	DLSI_EVENT_LOST,      /* a connection is gone (proven) or seems so (a hint) */
+	DLSI_EVENT_LOST,      /* a connection is gone; its process may live and come back */
 	DLSI_EVENT_TIMER,     /* the deadline came */
 	DLSI_EVENT_TURN,      /* no more events are at hand: decide and send. Follows every bunch of events */
 	DLSI_EVENT_PERSISTED, /* master: the log has all records up to `index` */
@@ -33,9 +33,6 @@ struct dlsi_event {
 			const struct dlsi_payload *frames;
 			size_t frame_count;
 		} message;
-		struct {
-			bool proven;
-		} lost;
 		struct {
 			uint64_t index;
 		} persisted;

@@ -378,7 +378,7 @@ void dlsi_master_step(
 	case DLSI_EVENT_LOST:
 		peer = dlsi_master_peer(master, event->peer);
 		if (peer)
-			dlsi_master_lose_peer(master, peer, event->lost.proven);
+			dlsi_master_lose_peer(master, peer, false);
 		break;
 	case DLSI_EVENT_TIMER:
 		run_timers(master);

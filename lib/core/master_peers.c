@@ -32,10 +32,10 @@ static bool reserve_slot(struct dlsi_master *master, uint32_t slot)
 	return true;
 }
 
-void dlsi_master_lose_peer(struct dlsi_master *master, struct peer *peer, bool proven)
+void dlsi_master_lose_peer(struct dlsi_master *master, struct peer *peer, bool dead)
 {
 	if (peer->worker)
-		dlsi_worker_lost(master, peer->worker, proven);
+		dlsi_worker_lost(master, peer->worker, dead);
 	else
 		dlsi_client_lost(master, peer->client);
 }

@@ -214,8 +214,8 @@ struct dlsi_master {
 struct peer *dlsi_master_peer(const struct dlsi_master *master, struct dlsi_peer id);
 struct peer *dlsi_master_add_peer(struct dlsi_master *master, struct dlsi_peer id); /* NULL: no room */
 
-/* Its connection is gone; proven: so is its process. */
-void dlsi_master_lose_peer(struct dlsi_master *master, struct peer *peer, bool proven);
+/* Its connection is gone; a worker that is not dead has a while to come back. */
+void dlsi_master_lose_peer(struct dlsi_master *master, struct peer *peer, bool dead);
 void dlsi_master_drop_peer(struct dlsi_master *master, struct peer *peer);
 void dlsi_master_post(
 	struct dlsi_master *master, struct peer *peer, const struct dlsi_record *record, struct dlsi_payload payload);
@@ -246,7 +246,7 @@ void dlsi_handler_count_free(const struct worker *worker, bool more);
 /* master_workers.c: who works, and with what */
 void dlsi_worker_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record,
 	struct dlsi_message rest);
-void dlsi_worker_lost(struct dlsi_master *master, struct worker *worker, bool proven);
+void dlsi_worker_lost(struct dlsi_master *master, struct worker *worker, bool dead);
 
 /* The master itself was away: if the worker is lost it has all its time again to come back. */
 void dlsi_worker_excuse(struct dlsi_master *master, struct worker *worker);

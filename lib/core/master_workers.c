@@ -203,10 +203,10 @@ static void begin_grace(struct dlsi_master *master, struct worker *worker)
 	dlsi_master_set_timer(master, &worker->grace, master->now_ns + master->config.lost_grace_ns);
 }
 
-void dlsi_worker_lost(struct dlsi_master *master, struct worker *worker, bool proven)
+void dlsi_worker_lost(struct dlsi_master *master, struct worker *worker, bool dead)
 {
 	detach(master, worker);
-	if (proven) {
+	if (dead) {
 		master->lost_workers++;
 		dlsi_worker_destroy(master, worker);
 	} else {

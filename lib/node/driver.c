@@ -144,7 +144,7 @@ static void step_once(struct dlsi_driver *driver, int64_t now_ns, const struct d
 static void tell_lost(struct dlsi_driver *driver, int64_t now_ns)
 {
 	for (size_t at = 0; !driver->failure && at < driver->lost.length; at += sizeof(struct dlsi_peer)) {
-		struct dlsi_event event = {.kind = DLSI_EVENT_LOST, .lost.proven = true};
+		struct dlsi_event event = {.kind = DLSI_EVENT_LOST};
 
 		memcpy(&event.peer, driver->lost.data + at, sizeof event.peer);
 		step_once(driver, now_ns, &event);
@@ -204,7 +204,6 @@ static void take(struct dlsi_driver *driver, int64_t now_ns, const struct dlsi_a
 		return;
 	case DLSI_ARRIVAL_LOST:
 		event.kind = DLSI_EVENT_LOST;
-		event.lost.proven = true;
 		break;
 	case DLSI_ARRIVAL_CONNECTED:
 		break;

@@ -125,13 +125,12 @@ static void tell_lost(struct sim *sim, struct sim_happening *happening)
 }
 
 /* The sender hears, later, that its message went nowhere. */
-static void schedule_lost(struct sim *sim, struct sim_node *node, struct dlsi_peer peer, bool proven, int64_t delay_ns)
+static void schedule_lost(struct sim *sim, struct sim_node *node, struct dlsi_peer peer, int64_t delay_ns)
 {
 	struct sim_happening *lost = sim_schedule(sim, delay_ns, node, tell_lost);
 
 	lost->event.kind = DLSI_EVENT_LOST;
 	lost->event.peer = peer;
-	lost->event.lost.proven = proven;
 }
 
 void sim_network_send(struct sim *sim, struct sim_node *from, const struct dlsi_effect *effect)
@@ -142,7 +141,7 @@ void sim_network_send(struct sim *sim, struct sim_node *from, const struct dlsi_
 	int64_t arrival = sim->now_ns + SIM_MS / 10 + (int64_t)sim_below(sim, 3 * SIM_MS);
 
 	if (!connection) {
-		schedule_lost(sim, from, effect->peer, true, 0);
+		schedule_lost(sim, from, effect->peer, 0);
 		return;
 	}
 	if (!usable(sim, connection))
@@ -196,8 +195,7 @@ void sim_network_dial(struct sim *sim, struct sim_node *node, int64_t delay_ns)
 static void maybe_tell(struct sim *sim, struct sim_node *node, struct dlsi_peer peer)
 {
 	if (node->up && peer.generation && sim_chance(sim, 70))
-		schedule_lost(sim, node, peer, sim_chance(sim, 30),
-			(int64_t)sim_below(sim, sim_chance(sim, 70) ? 2 * SIM_MS : 2 * SIM_S));
+		schedule_lost(sim, node, peer, (int64_t)sim_below(sim, sim_chance(sim, 70) ? 2 * SIM_MS : 2 * SIM_S));
 }
 
 static void cut(struct sim *sim, struct sim_connection *connection)

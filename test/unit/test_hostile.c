@@ -245,7 +245,6 @@ static struct dlsi_event any_event(struct hostile *hostile)
 	if (dice < 60)
 		return message(hostile, peer);
 	event.kind = dice < 85 ? DLSI_EVENT_TURN : dice < 95 ? DLSI_EVENT_TIMER : DLSI_EVENT_LOST;
-	event.lost.proven = dice % 2;
 	return event;
 }
 
