@@ -25,7 +25,8 @@ def test_archive_defines_only_our_names(build):
 
 
 def test_no_variables_that_outlive_a_call(build):
-    """Handles hold all state. The descriptors that protoc-c generates are never written."""
+    """Handles hold all state. The descriptors that protoc-c generates are never written, and what guards the process's own
+    rand() must be the process's too (net/router.c)."""
     variables, member = [], ""
     for line in output("objdump", "-t", build / "libdlsched.a").splitlines():
         if line.endswith("file format elf64-x86-64") or "file format" in line:
@@ -33,4 +34,4 @@ def test_no_variables_that_outlive_a_call(build):
         match = re.match(r"\w+ .{7} (\.t?bss\S*|\.t?data\S*|\*COM\*)\s+\w+\s+(?:\.hidden )?(\S+)$", line)
         if match and not match[1].startswith(".data.rel.ro") and match[2] != match[1] and member != "onnx.pb-c.o":
             variables.append(f"{member}: {match[2]} in {match[1]}")
-    assert variables == []
+    assert [variable for variable in variables if not variable.startswith("router.o: lending in ")] == []
