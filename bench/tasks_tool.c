@@ -3,6 +3,7 @@
  *   tasks_tool master                        prints its endpoint and works until its input ends
  *   tasks_tool worker MASTER                 works until its input ends
  *   tasks_tool rate MASTER ITEMS TASK_ITEMS  one job: prints items a second, from submission to the last result
+ *   tasks_tool jobs MASTER COUNT OUTSTANDING jobs of one item, so many at once: prints jobs a second
  *   tasks_tool latency MASTER COUNT          jobs of one item, one at a time: prints the median and the 99th of 100
  *                                            in microseconds
  *
@@ -194,13 +195,11 @@ static void take_results(struct dls_job *job, uint64_t items)
 		fail("results are missing");
 }
 
-/* Nanoseconds from submission to the last result. */
-static int64_t run_job(struct site *site, uint64_t items, uint32_t task_items)
+static struct dls_job *make_job(struct site *site, uint64_t items, uint32_t task_items)
 {
 	struct dls_job_options options = DLS_JOB_OPTIONS_INIT;
 	struct dls_error err;
 	struct dls_job *job;
-	int64_t start_ns, end_ns;
 
 	options.handler = "complement";
 	options.task_items = task_items;
@@ -210,6 +209,16 @@ static int64_t run_job(struct site *site, uint64_t items, uint32_t task_items)
 
 		check(dls_job_add_tensors(job, &tensor, 1, &err), &err);
 	}
+	return job;
+}
+
+/* Nanoseconds from submission to the last result. */
+static int64_t run_job(struct site *site, uint64_t items, uint32_t task_items)
+{
+	struct dls_job *job = make_job(site, items, task_items);
+	struct dls_error err;
+	int64_t start_ns, end_ns;
+
 	start_ns = dlsi_clock_monotonic_ns();
 	check(dls_job_submit(job, &err), &err);
 	take_results(job, items);
@@ -226,6 +235,36 @@ static void measure_rate(const char *master, uint64_t items, uint32_t task_items
 	run_job(&site, WARM_UP, task_items);
 	printf("%.1f\n", (double)items * 1e9 / (double)run_job(&site, items, task_items));
 	stop(&site);
+}
+
+static void measure_jobs(const char *master, size_t count, size_t outstanding)
+{
+	struct dls_job **jobs = calloc(outstanding, sizeof *jobs);
+	struct dls_error err;
+	struct site site;
+	int64_t start_ns;
+
+	if (!outstanding || !jobs)
+		fail("OUTSTANDING is too small or too large");
+	start(&site, master);
+	run_job(&site, WARM_UP, 1);
+	start_ns = dlsi_clock_monotonic_ns();
+	for (size_t i = 0; i < count + outstanding; i++) {
+		struct dls_job **job = &jobs[i % outstanding];
+
+		if (*job) {
+			take_results(*job, 1);
+			dls_job_destroy(*job);
+			*job = NULL;
+		}
+		if (i < count) {
+			*job = make_job(&site, 1, 0);
+			check(dls_job_submit(*job, &err), &err);
+		}
+	}
+	printf("%.1f\n", (double)count * 1e9 / (double)(dlsi_clock_monotonic_ns() - start_ns));
+	stop(&site);
+	free(jobs);
 }
 
 static int compare(const void *left, const void *right)
@@ -264,6 +303,8 @@ int main(int argc, char **argv)
 		be_worker(argv[2]);
 	else if (strcmp(part, "rate") == 0 && argc == 5)
 		measure_rate(argv[2], strtoull(argv[3], NULL, 10), (uint32_t)strtoul(argv[4], NULL, 10));
+	else if (strcmp(part, "jobs") == 0 && argc == 5)
+		measure_jobs(argv[2], strtoull(argv[3], NULL, 10), strtoull(argv[4], NULL, 10));
 	else if (strcmp(part, "latency") == 0 && argc == 4)
 		measure_latency(argv[2], strtoull(argv[3], NULL, 10));
 	else
