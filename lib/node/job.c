@@ -24,6 +24,7 @@ static void init(struct dls_job *job, struct dls_client *client, const struct dl
 	struct dlsi_id token = dlsi_random_id();
 
 	job->errand.run = dlsi_node_job_run;
+	job->farewell.run = dlsi_node_job_part;
 	job->client = client;
 	job->id = options->key ? dlsi_hash_job_id(client->tenant, options->key) : dlsi_random_id();
 	job->priority = options->priority;
@@ -41,19 +42,23 @@ static void init(struct dls_job *job, struct dls_client *client, const struct dl
 	pthread_mutex_unlock(&client->mutex);
 }
 
-/* Nobody else knows the job any more. */
-static void fini(struct dls_job *job)
+/* The program is done with the job, and gets back what it gave: in its own thread, where it expects its callbacks. */
+static void leave(struct dls_job *job)
 {
-	const struct dlsi_alloc *alloc = &job->client->ctx->alloc;
-
 	pthread_mutex_lock(&job->client->mutex);
 	while (job->notifying)
 		dlsi_condition_wait(&job->changed, &job->client->mutex, INT64_MAX);
+	job->stage = DLSI_STAGE_ENDED; /* what the session still says is no news */
 	dlsi_list_remove(&job->node);
 	dlsi_list_remove(&job->news);
 	pthread_mutex_unlock(&job->client->mutex);
-	dlsi_shares_fini(&job->shares);
-	dlsi_inputs_fini(&job->inputs);
+	dlsi_node_job_retire(job);
+}
+
+void dlsi_node_job_free(struct dls_job *job)
+{
+	const struct dlsi_alloc *alloc = &job->client->ctx->alloc;
+
 	dlsi_frame_unref(job->manifest);
 	dlsi_deliveries_fini(&job->deliveries);
 	dlsi_delivery_destroy(job->page, alloc);
@@ -73,19 +78,38 @@ int dlsi_node_job_create(struct dls_client *client, const struct dls_job_options
 		return dlsi_fail_memory(err);
 	init(job, client, options);
 	rc = write_spec(job, options, err);
-	if (rc)
-		fini(job);
-	else
+	if (rc) {
+		leave(job);
+		dlsi_node_job_free(job);
+	} else {
 		*job_out = job;
+	}
 	return rc;
+}
+
+/* Whether the session has no more to do for it, or will have none when it has done what it is about. */
+static bool is_over(const struct dls_job *job)
+{
+	bool over;
+
+	pthread_mutex_lock(&job->client->mutex);
+	over = job->stage == DLSI_STAGE_ENDED || (job->stage == DLSI_STAGE_SUBMITTED && job->next == job->items);
+	pthread_mutex_unlock(&job->client->mutex);
+	return over;
 }
 
 void dlsi_node_job_destroy(struct dls_job *job)
 {
 	if (dlsi_node_job_check(job, NULL))
 		return;
+	if (is_over(job)) { /* there is nothing to wait for: the loop frees it */
+		leave(job);
+		dlsi_loop_post(job->client->ctx->loop, &job->farewell);
+		return;
+	}
 	dlsi_loop_call(job->client->ctx->loop, dlsi_node_job_forget, job);
-	fini(job);
+	leave(job);
+	dlsi_node_job_free(job);
 }
 
 int dlsi_node_job_check(const struct dls_job *job, struct dls_error *err)

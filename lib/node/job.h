@@ -15,7 +15,8 @@
 enum dlsi_job_stage { DLSI_STAGE_FILLING, DLSI_STAGE_SUBMITTED, DLSI_STAGE_ENDED };
 
 struct dls_job {
-	struct dlsi_errand errand; /* first */
+	struct dlsi_errand errand;   /* brings what is wanted to the session */
+	struct dlsi_errand farewell; /* forgets and frees the job; posted last */
 	struct dls_client *client;
 	struct dlsi_id id;
 	int32_t priority;
@@ -67,6 +68,9 @@ void dlsi_node_job_end_adding(struct dls_job *job);
 int dlsi_node_job_submit(struct dls_job *job, struct dls_error *err);
 void dlsi_node_job_cancel(struct dls_job *job);
 
+/* Nobody else knows the job any more. */
+void dlsi_node_job_free(struct dls_job *job);
+
 /* Workers need its inputs no more: it has ended. */
 void dlsi_node_job_retire(struct dls_job *job);
 
@@ -85,8 +89,9 @@ void dlsi_node_job_progress(struct dls_job *job, struct dls_job_progress *progre
 void dlsi_node_job_deliver(struct dls_job *job, struct dlsi_frame *frame, const struct dlsi_delivery_facts *facts);
 void dlsi_node_job_notice(struct dls_job *job, const struct dlsi_effect *effect, struct dlsi_text text);
 
-/* The job's errand: brings what has been noted to the session. */
+/* The job's errands. */
 void dlsi_node_job_run(struct dlsi_errand *errand, int64_t now_ns);
+void dlsi_node_job_part(struct dlsi_errand *farewell, int64_t now_ns);
 
 /* For dlsi_loop_call: the session has nothing to do with the job any more, which is cancelled unless it has ended for
  * it: one that ended for want of memory here has not. */

@@ -150,9 +150,20 @@ static bool is_submitted(const struct dls_job *job)
 	return dlsi_map_get(&job->client->submitted, &job->id) == job;
 }
 
+int dlsi_node_job_forget(void *arg, int64_t now_ns)
+{
+	struct dls_job *job = arg;
+
+	if (!is_submitted(job))
+		return 0;
+	cancel(job, now_ns);
+	dlsi_map_remove(&job->client->submitted, &job->id);
+	return 0;
+}
+
 void dlsi_node_job_run(struct dlsi_errand *errand, int64_t now_ns)
 {
-	struct dls_job *job = (struct dls_job *)errand;
+	struct dls_job *job = dlsi_list_entry(errand, struct dls_job, errand);
 	bool want_submit, want_window, want_cancel;
 
 	pthread_mutex_lock(&job->client->mutex);
@@ -169,13 +180,10 @@ void dlsi_node_job_run(struct dlsi_errand *errand, int64_t now_ns)
 		cancel(job, now_ns);
 }
 
-int dlsi_node_job_forget(void *arg, int64_t now_ns)
+void dlsi_node_job_part(struct dlsi_errand *farewell, int64_t now_ns)
 {
-	struct dls_job *job = arg;
+	struct dls_job *job = dlsi_list_entry(farewell, struct dls_job, farewell);
 
-	if (!is_submitted(job))
-		return 0;
-	cancel(job, now_ns);
-	dlsi_map_remove(&job->client->submitted, &job->id);
-	return 0;
+	dlsi_node_job_forget(job, now_ns);
+	dlsi_node_job_free(job);
 }

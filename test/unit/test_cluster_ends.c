@@ -454,7 +454,63 @@ static void test_creation_without_memory(void **state)
 	assert_true(n > 20);
 }
 
-UNIT_MAIN(test_cancel_in_the_middle, test_cancel_reaches_the_handlers, test_cancelled_twice_is_cancelled,
-	test_cancel_before_submission, test_destroy_in_the_middle, test_workers_and_master_go_first,
-	test_results_outlive_everything, test_inputs_are_given_back, test_no_handler_no_result, test_one_key_one_job,
-	test_news_that_callbacks_make, test_job_outlives_its_callback, test_forked_child, test_creation_without_memory)
+/* A job that is destroyed with its last result, before the session's word of its end. */
+struct brief {
+	struct dls_job *job; /* NULL: destroyed */
+	unsigned news;
+};
+
+static void note_brief(void *notify_arg, struct dls_job *job)
+{
+	struct brief *brief = notify_arg;
+
+	assert_ptr_equal(brief->job, job);
+	brief->news++;
+}
+
+static void start_brief(struct site *site, struct brief *brief)
+{
+	struct dls_job_options options = DLS_JOB_OPTIONS_INIT;
+
+	options.handler = "echo";
+	options.notify = note_brief;
+	options.notify_arg = brief;
+	assert_int_equal(dls_job_create(site->client, &options, &brief->job, NULL), 0);
+	site_add_bytes(brief->job, 1);
+	assert_int_equal(dls_job_submit(brief->job, NULL), 0);
+}
+
+static void test_destroyed_with_its_last_result(void **state)
+{
+	enum { JOBS = 2000, OUTSTANDING = 16 };
+	struct brief briefs[OUTSTANDING] = {{0}};
+	struct site site;
+	unsigned news = 0;
+
+	(void)state;
+	site_start(&site, 2, 0);
+	for (int i = 0; i < JOBS + OUTSTANDING; i++) {
+		struct brief *brief = &briefs[i % OUTSTANDING];
+
+		if (brief->job) {
+			struct dls_job *job = brief->job;
+
+			dls_result_destroy(site_next(job, 0));
+			brief->job = NULL;
+			dls_job_destroy(job);
+		}
+		assert_int_equal(dls_client_process(site.client, NULL), 0);
+		if (i < JOBS)
+			start_brief(&site, brief);
+	}
+	for (int i = 0; i < OUTSTANDING; i++)
+		news += briefs[i].news;
+	assert_true(news > 0);
+	site_stop(&site);
+}
+
+UNIT_MAIN(test_destroyed_with_its_last_result, test_cancel_in_the_middle, test_cancel_reaches_the_handlers,
+	test_cancelled_twice_is_cancelled, test_cancel_before_submission, test_destroy_in_the_middle,
+	test_workers_and_master_go_first, test_results_outlive_everything, test_inputs_are_given_back,
+	test_no_handler_no_result, test_one_key_one_job, test_news_that_callbacks_make, test_job_outlives_its_callback,
+	test_forked_child, test_creation_without_memory)
