@@ -2,7 +2,7 @@
  *
  *   engine_tool MODEL.onnx BATCH SECONDS
  *
- * `seconds` is the median time of a run, `best_seconds` the shortest, `first_seconds` that of the first one, which
+ * `seconds` is the median time of a run, `first_seconds` that of the first one, which
  * makes the plan. */
 #include "base/clock.h"
 #include "base/file.h"
@@ -59,8 +59,7 @@ static int measure(struct dlsi_model *model, int64_t batch, double seconds, stru
 	}
 	if (rc == 0) {
 		qsort(times, (size_t)runs, sizeof *times, compare);
-		printf("{\"seconds\": %.6f, \"best_seconds\": %.6f, \"first_seconds\": %.4f, \"runs\": %d}\n",
-			times[runs / 2], times[0], first, runs);
+		printf("{\"seconds\": %.6f, \"first_seconds\": %.4f, \"runs\": %d}\n", times[runs / 2], first, runs);
 	}
 	free((void *)in.data);
 	free((void *)out.data);

@@ -17,7 +17,7 @@ import PIL
 from PIL import Image
 
 ROUNDS, SECONDS = 7, 0.5
-TOOL = pathlib.Path(os.environ["BUILD"]) / "bench/image_prepare_tool"
+TOOL = pathlib.Path(os.environ.get("BUILD", pathlib.Path(__file__).parent.parent / "build")) / "bench/image_prepare_tool"
 
 
 def make_photo():
@@ -50,20 +50,20 @@ def ours(path):
     return float(subprocess.run([TOOL, path, str(SECONDS)], check=True, capture_output=True).stdout)
 
 
+def tell(figure, rates, peer):
+    print(json.dumps({"figure": figure, "value": round(statistics.median(rates)), "min": round(min(rates)),
+                      "max": round(max(rates)), "unit": "images/s", "better": "higher", "goal": None, "peer": peer}),
+          flush=True)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for kind, options in [("jpeg", {"quality": 90}), ("png", {})]:
             path = pathlib.Path(folder) / f"photo.{kind}"
             make_photo().save(path, **options)
             pairs = [(ours(path), pillows(path.read_bytes())) for _ in range(ROUNDS)]
-            line = {
-                "figure": f"image_prepare_per_second.{kind}",
-                "value": round(statistics.median(our for our, _ in pairs)),
-                "peer": f"Pillow {PIL.__version__}",
-                "peer_value": round(statistics.median(peer for _, peer in pairs)),
-                "ratio": round(statistics.median(our / peer for our, peer in pairs), 2),
-            }
-            print(json.dumps(line), flush=True)
+            tell(f"image_prepare_per_second.{kind}", [our for our, _ in pairs], f"Pillow {PIL.__version__}")
+            tell(f"image_prepare_per_second.{kind}.pillow", [peer for _, peer in pairs], None)
 
 
 if __name__ == "__main__":
