@@ -66,16 +66,22 @@ static void close_message(void *arg, const void *data)
 	zmq_msg_close(arg);
 }
 
+/* The bytes of a small message lie in a buffer of libzmq's that they share with others and would keep alive. */
+#define COPIED_BYTES 4096
+
 struct dlsi_frame *dlsi_frame_receive(const struct dlsi_alloc *alloc, zmq_msg_t *message)
 {
-	struct dlsi_frame *frame = create(alloc, 0);
+	struct dlsi_frame *frame;
 
+	dlsi_handover_take(zmq_msg_data(message));
+	if (zmq_msg_size(message) <= COPIED_BYTES)
+		return dlsi_frame_copy(alloc, zmq_msg_data(message), zmq_msg_size(message));
+	frame = create(alloc, 0);
 	if (!frame)
 		return NULL;
 	zmq_msg_init(&frame->message);
 	zmq_msg_move(&frame->message, message);
 	frame->data = zmq_msg_data(&frame->message);
-	dlsi_handover_take((void *)(uintptr_t)frame->data);
 	frame->size = zmq_msg_size(&frame->message);
 	frame->release = close_message;
 	frame->arg = &frame->message;

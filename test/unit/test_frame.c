@@ -65,6 +65,34 @@ static void test_memory_runs_out(void **state)
 	dlsi_frame_unref(frame);
 }
 
+static void free_bytes(void *data, void *hint)
+{
+	(void)data;
+	*(bool *)hint = true;
+}
+
+/* A small frame lets go of libzmq's memory, which may be of many messages, when the message is closed. */
+static void test_small_ones_keep_no_message(void **state)
+{
+	static const size_t sizes[] = {100, 4096, 100000};
+	static uint8_t bytes[100000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		struct dlsi_frame *frame;
+		zmq_msg_t message;
+		bool freed = false;
+
+		assert_int_equal(zmq_msg_init_data(&message, bytes, sizes[i], free_bytes, &freed), 0);
+		frame = dlsi_frame_receive(unit_alloc(), &message);
+		zmq_msg_close(&message);
+		assert_int_equal(freed, sizes[i] <= 4096);
+		assert_memory_equal(dlsi_frame_data(frame), bytes, sizes[i]);
+		dlsi_frame_unref(frame);
+		assert_true(freed);
+	}
+}
+
 struct pair {
 	void *context, *left, *right;
 };
@@ -157,5 +185,5 @@ static void test_many_threads(void **state)
 	assert_int_equal(released, 1);
 }
 
-UNIT_MAIN(test_copy_is_its_own, test_last_reference_releases_once, test_memory_runs_out, test_sent_many_times,
-	test_many_threads)
+UNIT_MAIN(test_small_ones_keep_no_message, test_copy_is_its_own, test_last_reference_releases_once,
+	test_memory_runs_out, test_sent_many_times, test_many_threads)
