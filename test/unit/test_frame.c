@@ -4,6 +4,7 @@
 #include "net/frame.h"
 #include "test/unit/unit.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 static void count_release(void *arg, const void *data)
