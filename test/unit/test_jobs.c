@@ -1,6 +1,5 @@
 /* What clients submit to a master, confirm, present again and cancel: each test is one promise. How workers fare
  * with it is in test_master.c. */
-#include "base/limits.h"
 #include "proto/bytes.h"
 #include "test/unit/machine.h"
 #include "test/unit/unit.h"
@@ -147,40 +146,6 @@ static void test_bytes_beyond_the_window_wait(void **state)
 	assert_int_equal(counts(&master).tasks, 2);
 	ack_with_room(&master, 0, 500);
 	assert_int_equal(counts(&master).tasks, 5);
-	unit_machine_fini(&master);
-}
-
-/* A client that takes results and does not confirm them stops its own jobs and nobody else's. */
-static void test_client_that_confirms_nothing(void **state)
-{
-	const uint64_t limit = DLSI_CLIENT_HELD_BYTES / DLSI_INLINE_BYTES;
-	struct unit_machine master;
-	struct dlsi_record record;
-	struct dlsi_assign task;
-	uint64_t first, results = 0;
-
-	(void)state;
-	begin_with(&master, false, 1);
-	master.frame_bytes = DLSI_INLINE_BYTES;
-	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1000000));
-	first = unit_assigned(&master, WORKER, 0).attempt;
-	while (results <= limit && unit_machine_says(&master, WORKER, DLSI_ASSIGN, 0, &record)) {
-		task = record.assign;
-		unit_machine_say(&master, WORKER, unit_result(&task, DLSI_INLINE_BYTES, false));
-		results++;
-	}
-	assert_int_equal(results, limit + 1);
-	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 0);
-	unit_register_client(&master, OTHER, 2);
-	unit_machine_say(&master, OTHER, unit_spec(0, single));
-	unit_machine_say(&master, OTHER, unit_submit(2, 0, 1));
-	task = unit_assigned(&master, WORKER, 0);
-	unit_machine_say(&master, WORKER, unit_result(&task, DLSI_INLINE_BYTES, false));
-	for (uint64_t attempt = first; attempt <= first + limit / 2; attempt++) {
-		assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 0);
-		unit_ack(&master, CLIENT, 1, &attempt, 1, NULL, 0);
-	}
-	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 1);
 	unit_machine_fini(&master);
 }
 
@@ -442,6 +407,26 @@ static void test_specifications_are_refused_each_for_its_own_reason(void **state
 	unit_machine_fini(&master);
 }
 
+/* Clients that say the same share it, and it lives as long as the last of them. */
+static void test_specifications_are_shared(void **state)
+{
+	struct dlsi_record leave = {.kind = DLSI_LEAVE};
+	struct unit_machine master;
+
+	(void)state;
+	begin(&master, false);
+	unit_register_client(&master, OTHER, 2);
+	unit_machine_say(&master, OTHER, unit_spec(0, single));
+	assert_int_equal(counts(&master).specs, 1);
+	unit_machine_say(&master, CLIENT, leave);
+	assert_int_equal(counts(&master).specs, 1);
+	unit_machine_say(&master, OTHER, unit_submit(1, 0, 1));
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 1);
+	unit_machine_say(&master, OTHER, leave);
+	assert_int_equal(counts(&master).specs, 0);
+	unit_machine_fini(&master);
+}
+
 /* A client that is refused when it comes back drops the job, and so does the master. */
 static void test_refused_on_return(void **state)
 {
@@ -547,9 +532,8 @@ static void test_progress(void **state)
 }
 
 UNIT_MAIN(test_one_item_from_submission_to_end, test_items_beyond_the_window_wait, test_bytes_beyond_the_window_wait,
-	test_client_that_confirms_nothing, test_offers_that_cannot_be_fetched,
-	test_offers_that_can_sometimes_be_fetched, test_offers_that_die_with_their_worker,
-	test_job_that_is_presented_again, test_items_that_the_client_has, test_tasks_around_what_is_done,
-	test_other_inputs_under_the_same_key, test_ranges_that_are_none, test_objections,
-	test_specifications_are_refused_each_for_its_own_reason, test_refused_on_return, test_cancel_is_answered,
-	test_lost_clients, test_progress)
+	test_offers_that_cannot_be_fetched, test_offers_that_can_sometimes_be_fetched,
+	test_offers_that_die_with_their_worker, test_job_that_is_presented_again, test_items_that_the_client_has,
+	test_tasks_around_what_is_done, test_other_inputs_under_the_same_key, test_ranges_that_are_none,
+	test_objections, test_specifications_are_refused_each_for_its_own_reason, test_specifications_are_shared,
+	test_refused_on_return, test_cancel_is_answered, test_lost_clients, test_progress)

@@ -122,6 +122,23 @@ static void test_silence_while_away(void **state)
 	unit_machine_fini(&agent);
 }
 
+/* The count of messages begins with the REGISTER that is answered. */
+static void test_count_after_a_repetition(void **state)
+{
+	struct unit_machine agent;
+	struct dlsi_record record;
+
+	(void)state;
+	unit_agent_init(&agent, unit_alloc());
+	unit_machine_connect(&agent);
+	unit_machine_wait(&agent, UNIT_S);
+	unit_machine_welcome(&agent);
+	unit_machine_wait(&agent, 100 * UNIT_MS);
+	assert_true(unit_machine_says(&agent, 0, DLSI_HEARTBEAT, 0, &record));
+	assert_int_equal(record.heartbeat.sent, 2);
+	unit_machine_fini(&agent);
+}
+
 /* A master that has no entry for the connection is told who this is; what waited to be said is not said to it. */
 static void test_master_that_has_forgotten(void **state)
 {
@@ -254,6 +271,6 @@ static void test_periods_without_reason(void **state)
 	}
 }
 
-UNIT_MAIN(test_no_answer, test_answers_begin_the_count_again, test_heartbeats, test_silence, test_silence_while_away,
-	test_master_that_has_forgotten, test_master_without_room, test_master_that_leaves, test_who_is_obeyed,
-	test_old_connections_are_not_heard_of, test_periods_without_reason)
+UNIT_MAIN(test_no_answer, test_answers_begin_the_count_again, test_count_after_a_repetition, test_heartbeats,
+	test_silence, test_silence_while_away, test_master_that_has_forgotten, test_master_without_room,
+	test_master_that_leaves, test_who_is_obeyed, test_old_connections_are_not_heard_of, test_periods_without_reason)

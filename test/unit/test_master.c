@@ -78,6 +78,7 @@ static void test_result_that_nobody_waits_for(void **state)
 {
 	struct unit_machine master;
 	struct dlsi_assign task;
+	struct dlsi_record record;
 
 	(void)state;
 	begin(&master, 8);
@@ -90,6 +91,8 @@ static void test_result_that_nobody_waits_for(void **state)
 	for (int time = 0; time < 2; time++) {
 		unit_machine_say(&master, WORKER, unit_result(&task, 100, false));
 		assert_int_equal(unit_machine_count(&master, WORKER, DLSI_TAKEN), 1);
+		assert_true(unit_machine_says(&master, WORKER, DLSI_TAKEN, 0, &record));
+		assert_int_equal(record.taken.attempts.count, 1);
 		assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_RESULT), time == 0);
 	}
 	assert_int_equal(counts(&master).held_bytes, 100);
@@ -360,6 +363,11 @@ static void test_heartbeats_say_how_many_messages_were_sent(void **state)
 		assert_true(unit_machine_says(&master, WORKER, DLSI_HEARTBEAT, 0, &record));
 		assert_int_equal(record.heartbeat.sent, ++sent);
 	}
+	unit_register_worker(&master, WORKER, 10, "one", 8, "work"); /* the count begins again */
+	unit_machine_wait(&master, 100 * UNIT_MS);
+	assert_true(unit_machine_says(&master, WORKER, DLSI_HEARTBEAT, 0, &record));
+	assert_int_equal(record.heartbeat.sent, 2);
+	assert_int_equal(record.heartbeat.received, 1);
 	unit_machine_fini(&master);
 }
 
