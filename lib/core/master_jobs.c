@@ -240,9 +240,9 @@ static struct dlsi_range fresh(const struct job *job)
 	return (struct dlsi_range){first, first < end ? end : first};
 }
 
-/* Results that wait or are being made already fill what the client has room for. Never held up are items that came back
- * and, as long as there is any room, the first one that the client does not have: it may wait for just these with a
- * window full of later ones. */
+/* Results that wait or are being made already fill what the client has room for. Never held up are items that came
+ * back: the client may wait for just these with a window full of later ones. Where there is any room and nothing is
+ * out, one task is let through, however large its results are. */
 static bool window_full(const struct job *job)
 {
 	uint64_t out = job->running + job->returned, room = job->window_bytes;
@@ -251,11 +251,7 @@ static bool window_full(const struct job *job)
 		return true;
 	if (job->retry_items)
 		return false;
-	if (!room)
-		return true;
-	if (job->cursor <= dlsi_ranges_first_missing(&job->done, 0))
-		return false;
-	return out && job->measured.item_bytes && out > room / job->measured.item_bytes;
+	return !room || (out && job->measured.item_bytes && out > room / job->measured.item_bytes);
 }
 
 void dlsi_job_refresh(struct dlsi_master *master, struct job *job)

@@ -321,6 +321,20 @@ struct dlsi_assign unit_assigned(const struct unit_machine *master, uint32_t slo
 	return record.assign;
 }
 
+int unit_refusal(const struct unit_machine *master, uint32_t slot)
+{
+	struct dlsi_record record;
+
+	return unit_machine_says(master, slot, DLSI_REFUSED, 0, &record) ? record.refused.code : 0;
+}
+
+uint8_t unit_end_state(const struct unit_machine *master, uint32_t slot)
+{
+	struct dlsi_record record;
+
+	return unit_machine_says(master, slot, DLSI_END, 0, &record) ? record.end.state : 0;
+}
+
 struct dlsi_id unit_id(uint8_t first)
 {
 	return (struct dlsi_id){{first}};

@@ -78,6 +78,10 @@ void unit_machine_say(struct unit_machine *machine, uint32_t slot, struct dlsi_r
 /* What a master now assigns to this peer, the n-th of it; the test fails if there is less. */
 struct dlsi_assign unit_assigned(const struct unit_machine *master, uint32_t slot, unsigned n);
 
+/* What the peer is now told: the code of the first REFUSED, the state of the first END; 0 if there is none. */
+int unit_refusal(const struct unit_machine *master, uint32_t slot);
+uint8_t unit_end_state(const struct unit_machine *master, uint32_t slot);
+
 /* Records as workers and clients say them; ids are their first byte. */
 struct dlsi_id unit_id(uint8_t first);
 void unit_register_worker(struct unit_machine *master, uint32_t slot, uint64_t incarnation, const char *name,

@@ -17,21 +17,6 @@ static void begin(struct unit_machine *master)
 	unit_register_worker(master, WORKER, 10, "one", 1, "work");
 }
 
-static int refusal(const struct unit_machine *master, uint32_t slot)
-{
-	struct dlsi_record record;
-
-	return unit_machine_says(master, slot, DLSI_REFUSED, 0, &record) ? record.refused.code : 0;
-}
-
-/* The state that the client is told, 0 if none. */
-static uint8_t end_state(const struct unit_machine *master, uint32_t slot)
-{
-	struct dlsi_record record;
-
-	return unit_machine_says(master, slot, DLSI_END, 0, &record) ? record.end.state : 0;
-}
-
 static void persist(struct unit_machine *master, uint64_t index)
 {
 	struct dlsi_event event = {.kind = DLSI_EVENT_PERSISTED};
@@ -61,19 +46,19 @@ static void test_one_item_from_submission_to_end(void **state)
 	unit_machine_say(&master, WORKER, unit_result(&task, 100, false));
 	assert_int_not_equal(unit_machine_does(&master, DLSI_EFFECT_APPEND, 0)->payload.handle, 0);
 	persist(&master, 2);
-	assert_int_equal(end_state(&master, CLIENT), 0);
+	assert_int_equal(unit_end_state(&master, CLIENT), 0);
 	persist(&master, 3);
-	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
+	assert_int_equal(unit_end_state(&master, CLIENT), DLSI_JOB_DONE);
 	unit_machine_say(&master, CLIENT, cancel); /* too late */
-	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
+	assert_int_equal(unit_end_state(&master, CLIENT), DLSI_JOB_DONE);
 	unit_machine_say(&master, CLIENT, submit);
-	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
+	assert_int_equal(unit_end_state(&master, CLIENT), DLSI_JOB_DONE);
 	submit.submit.count = 2;
 	unit_machine_say(&master, CLIENT, submit);
-	assert_int_equal(refusal(&master, CLIENT), DLS_EEXISTS);
+	assert_int_equal(unit_refusal(&master, CLIENT), DLS_EEXISTS);
 	submit = unit_submit(1, 0, 1);
 	unit_machine_say(&master, CLIENT, submit);
-	assert_int_equal(refusal(&master, CLIENT), DLS_EEXISTS);
+	assert_int_equal(unit_refusal(&master, CLIENT), DLS_EEXISTS);
 	assert_int_equal(counts(&master).refused_transitions, 0);
 	assert_int_equal(counts(&master).jobs, 1);
 	unit_machine_fini(&master);
@@ -100,7 +85,7 @@ static void test_cancelled(void **state)
 	unit_machine_say(&master, WORKER, unit_result(&task, 100, false));
 	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 0);
 	persist(&master, 2);
-	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_CANCELLED);
+	assert_int_equal(unit_end_state(&master, CLIENT), DLSI_JOB_CANCELLED);
 	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_FORGET), 1);
 	persist(&master, 3); /* the result's */
 	assert_int_equal(counts(&master).tasks + counts(&master).acquaintances, 0);

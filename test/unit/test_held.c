@@ -61,6 +61,25 @@ static void test_client_that_confirms_nothing(void **state)
 	unit_machine_fini(&master);
 }
 
+/* What it lets go of one job is room for its others. */
+static void test_jobs_of_one_client(void **state)
+{
+	struct dlsi_record second = unit_submit(200, 0, 10), cancel = {.kind = DLSI_CANCEL};
+	struct unit_machine master;
+	uint64_t first;
+
+	(void)state;
+	begin(&master);
+	submit(&master, CLIENT);
+	work(&master, &first);
+	unit_machine_say(&master, CLIENT, second);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 0);
+	cancel.cancel.job = unit_id(CLIENT);
+	unit_machine_say(&master, CLIENT, cancel);
+	assert_int_equal(unit_assigned(&master, WORKER, 0).job.bytes[0], 200);
+	unit_machine_fini(&master);
+}
+
 static void test_all_clients_together(void **state)
 {
 	const uint64_t all = DLSI_HELD_PAYLOAD_BYTES / DLSI_INLINE_BYTES;
@@ -79,4 +98,4 @@ static void test_all_clients_together(void **state)
 	unit_machine_fini(&master);
 }
 
-UNIT_MAIN(test_client_that_confirms_nothing, test_all_clients_together)
+UNIT_MAIN(test_client_that_confirms_nothing, test_jobs_of_one_client, test_all_clients_together)

@@ -35,21 +35,6 @@ static struct dlsi_numbers numbers(uint8_t *data, const uint64_t *values, unsign
 	return (struct dlsi_numbers){data, count};
 }
 
-static int refusal(const struct unit_machine *master, uint32_t slot)
-{
-	struct dlsi_record record;
-
-	return unit_machine_says(master, slot, DLSI_REFUSED, 0, &record) ? record.refused.code : 0;
-}
-
-/* The state that the client is told, 0 if none. */
-static uint8_t end_state(const struct unit_machine *master, uint32_t slot)
-{
-	struct dlsi_record record;
-
-	return unit_machine_says(master, slot, DLSI_END, 0, &record) ? record.end.state : 0;
-}
-
 /* The client's connection is gone, and it is back on a new one with its specification. */
 static void reconnect(struct unit_machine *master)
 {
@@ -78,7 +63,7 @@ static void test_one_item_from_submission_to_end(void **state)
 	assert_memory_equal(record.result.worker.data, "one", 3);
 	assert_int_equal(counts(&master).held_bytes, 100);
 	unit_ack(&master, CLIENT, 1, &task.attempt, 1, NULL, 0);
-	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
+	assert_int_equal(unit_end_state(&master, CLIENT), DLSI_JOB_DONE);
 	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_FORGET), 1);
 	assert_int_equal(counts(&master).jobs + counts(&master).tasks + counts(&master).acquaintances, 0);
 	assert_int_equal(counts(&master).held_bytes + counts(&master).manifest_bytes, 0);
@@ -108,6 +93,25 @@ static void test_items_beyond_the_window_wait(void **state)
 	unit_machine_say(&master, CLIENT, ack);
 	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 1);
 	unit_machine_fini(&master);
+}
+
+/* The device of one credit makes a result; returns its attempt and the next task. */
+static uint64_t make_result(struct unit_machine *master, struct dlsi_assign *task, bool offered)
+{
+	uint64_t attempt = task->attempt;
+
+	unit_machine_say(master, WORKER, unit_result(task, offered ? 100000 : 100, offered));
+	*task = unit_assigned(master, WORKER, 0);
+	return attempt;
+}
+
+static void lose_worker(struct unit_machine *master)
+{
+	const struct dlsi_event gone = {.kind = DLSI_EVENT_LOST, .peer = {WORKER, master->generations[WORKER]}};
+
+	unit_machine_step(master, gone);
+	unit_machine_wait(master, 60 * UNIT_MS);
+	assert_int_equal(counts(master).workers, 0);
 }
 
 /* The client has this attempt's result (0: none) and room for so many bytes more. */
@@ -149,93 +153,26 @@ static void test_bytes_beyond_the_window_wait(void **state)
 	unit_machine_fini(&master);
 }
 
-/* The device of one credit makes a result; returns its attempt and the next task. */
-static uint64_t make_result(struct unit_machine *master, struct dlsi_assign *task, bool offered)
-{
-	uint64_t attempt = task->attempt;
-
-	unit_machine_say(master, WORKER, unit_result(task, offered ? 100000 : 100, offered));
-	*task = unit_assigned(master, WORKER, 0);
-	return attempt;
-}
-
-/* Offers that are lost one after another say that the client cannot reach the workers, whatever comes inside messages
- * meanwhile. */
-static void test_offers_that_cannot_be_fetched(void **state)
+/* With no room at all nothing is let through, with any at all one task, however large its results are. */
+static void test_no_room(void **state)
 {
 	struct unit_machine master;
 	struct dlsi_assign task;
-	unsigned lost = 0;
+	uint64_t attempt;
 
 	(void)state;
 	begin_with(&master, false, 1);
 	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1000));
 	task = unit_assigned(&master, WORKER, 0);
-	while (lost < 100 && end_state(&master, CLIENT) == 0) {
-		uint64_t inside = make_result(&master, &task, false), offered = make_result(&master, &task, true);
-
-		unit_ack(&master, CLIENT, 1, &inside, 1, &offered, 1);
-		lost++;
-	}
-	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_FAILED);
-	assert_in_range(lost, 8, 16);
+	attempt = make_result(&master, &task, false);
+	ack_with_room(&master, attempt, 0);
+	unit_machine_say(&master, WORKER, unit_result(&task, 100, false));
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 0);
+	ack_with_room(&master, task.attempt, 0);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 0);
+	ack_with_room(&master, 0, 1);
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 1);
 	unit_machine_fini(&master);
-}
-
-/* One that is fetched says that they can be reached. */
-static void test_offers_that_can_sometimes_be_fetched(void **state)
-{
-	struct unit_machine master;
-	struct dlsi_assign task;
-
-	(void)state;
-	begin_with(&master, false, 1);
-	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1000));
-	task = unit_assigned(&master, WORKER, 0);
-	for (int i = 0; i < 100; i++) {
-		uint64_t attempt = make_result(&master, &task, true);
-
-		unit_ack(&master, CLIENT, 1, &attempt, i % 6 == 5, &attempt, i % 6 != 5);
-		assert_int_equal(unit_machine_count(&master, WORKER, DLSI_TAKEN), 1);
-		assert_int_equal(end_state(&master, CLIENT), 0);
-	}
-	unit_machine_fini(&master);
-}
-
-static void lose_worker(struct unit_machine *master)
-{
-	const struct dlsi_event gone = {.kind = DLSI_EVENT_LOST, .peer = {WORKER, 1}};
-
-	unit_machine_step(master, gone);
-	unit_machine_wait(master, 60 * UNIT_MS);
-	assert_int_equal(counts(master).workers, 0);
-}
-
-/* All that a worker offers is lost with it: once, or, when its death is known, not at all. */
-static void test_offers_that_die_with_their_worker(void **state)
-{
-	(void)state;
-	for (int known = 0; known < 2; known++) {
-		struct unit_machine master;
-		uint64_t attempts[50];
-		struct dlsi_assign task;
-
-		begin_with(&master, false, 1);
-		unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1000));
-		task = unit_assigned(&master, WORKER, 0);
-		for (int i = 0; i < 50; i++)
-			attempts[i] = make_result(&master, &task, true);
-		if (known)
-			lose_worker(&master);
-		unit_ack(&master, CLIENT, 1, NULL, 0, attempts, 50);
-		assert_int_equal(end_state(&master, CLIENT), 0);
-		if (!known)
-			lose_worker(&master);
-		unit_register_worker(&master, OTHER, 20, "two", 1, "work");
-		assert_int_equal(unit_assigned(&master, OTHER, 0).first, 0);
-		assert_int_equal(unit_machine_held(&master), 1);
-		unit_machine_fini(&master);
-	}
 }
 
 /* Over a new connection the client is sent what it has not confirmed; over the same one nothing was lost. */
@@ -261,6 +198,8 @@ static void test_job_that_is_presented_again(void **state)
 	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_RESULT), 1);
 	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 2);
 	assert_int_equal(unit_machine_held(&master), 2); /* manifest and result */
+	unit_machine_say(&master, CLIENT, submit);
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_RESULT), 0);
 	unit_machine_fini(&master);
 }
 
@@ -285,9 +224,30 @@ static void test_items_that_the_client_has(void **state)
 	submit.submit.received = numbers(data, all, 4);
 	unit_machine_say(&master, CLIENT, submit);
 	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_RESULT), 0);
-	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_DONE);
+	assert_int_equal(unit_end_state(&master, CLIENT), DLSI_JOB_DONE);
 	assert_int_equal(counts(&master).tasks + counts(&master).jobs, 0);
 	assert_int_equal(counts(&master).refused_transitions, 0);
+	unit_machine_fini(&master);
+}
+
+/* Nor is it done again when the worker that has it is lost. */
+static void test_items_that_the_client_has_meanwhile(void **state)
+{
+	static const uint64_t some[] = {0, 1};
+	struct dlsi_record submit = unit_submit(1, 0, 2);
+	struct unit_machine master;
+	uint8_t data[16];
+
+	(void)state;
+	begin(&master, false);
+	unit_machine_say(&master, CLIENT, submit);
+	reconnect(&master);
+	submit.submit.received = numbers(data, some, 2);
+	unit_machine_say(&master, CLIENT, submit);
+	lose_worker(&master);
+	unit_register_worker(&master, OTHER, 20, "two", 64, "work");
+	assert_int_equal(unit_machine_count(&master, OTHER, DLSI_ASSIGN), 1);
+	assert_int_equal(unit_assigned(&master, OTHER, 0).first, 1);
 	unit_machine_fini(&master);
 }
 
@@ -338,7 +298,7 @@ static void test_other_inputs_under_the_same_key(void **state)
 	submit.submit.token = unit_id(8);
 	submit.submit.received = numbers(data, all, 2);
 	unit_machine_say(&master, CLIENT, submit);
-	assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_CANCELLED); /* of the one before */
+	assert_int_equal(unit_end_state(&master, CLIENT), DLSI_JOB_CANCELLED); /* of the one before */
 	assert_int_equal(counts(&master).jobs, 0);
 	unit_machine_fini(&master);
 }
@@ -357,7 +317,7 @@ static void test_ranges_that_are_none(void **state)
 
 		submit.submit.received = i < 6 ? numbers(data, bad[i], 4) : numbers(data, bad[1], 3);
 		unit_machine_say(&master, CLIENT, submit);
-		assert_int_equal(refusal(&master, CLIENT), DLS_EPROTOCOL);
+		assert_int_equal(unit_refusal(&master, CLIENT), DLS_EPROTOCOL);
 		assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 0);
 		assert_int_equal(counts(&master).jobs, 0);
 	}
@@ -383,7 +343,7 @@ static void test_objections(void **state)
 	submits[5].submit.flags = DLSI_SUBMIT_DURABLE;
 	for (unsigned i = 0; i < 6; i++) {
 		unit_machine_say(&master, CLIENT, submits[i]);
-		assert_int_equal(refusal(&master, CLIENT), codes[i]);
+		assert_int_equal(unit_refusal(&master, CLIENT), codes[i]);
 	}
 	assert_int_equal(counts(&master).jobs + unit_machine_held(&master), 0);
 	unit_machine_fini(&master);
@@ -403,7 +363,7 @@ static void test_specifications_are_refused_each_for_its_own_reason(void **state
 	assert_true(unit_machine_says(&master, CLIENT, DLSI_REFUSED, 0, &record));
 	assert_non_null(memmem(record.refused.sentence.data, record.refused.sentence.length, "colour", 6));
 	unit_machine_say(&master, CLIENT, unit_spec(9, single)); /* numbers are given in order */
-	assert_int_equal(refusal(&master, CLIENT), DLS_EPROTOCOL);
+	assert_int_equal(unit_refusal(&master, CLIENT), DLS_EPROTOCOL);
 	unit_machine_fini(&master);
 }
 
@@ -437,7 +397,7 @@ static void test_refused_on_return(void **state)
 	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
 	reconnect(&master);
 	unit_machine_say(&master, CLIENT, unit_submit(1, 7, 1));
-	assert_int_equal(refusal(&master, CLIENT), DLS_EINVAL);
+	assert_int_equal(unit_refusal(&master, CLIENT), DLS_EINVAL);
 	assert_int_equal(counts(&master).jobs, 0);
 	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_FORGET), 1);
 	unit_machine_fini(&master);
@@ -455,7 +415,7 @@ static void test_cancel_is_answered(void **state)
 	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
 	for (int time = 0; time < 2; time++) {
 		unit_machine_say(&master, CLIENT, cancel);
-		assert_int_equal(end_state(&master, CLIENT), DLSI_JOB_CANCELLED);
+		assert_int_equal(unit_end_state(&master, CLIENT), DLSI_JOB_CANCELLED);
 		assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_END), 1);
 	}
 	assert_int_equal(counts(&master).jobs, 0);
@@ -532,8 +492,9 @@ static void test_progress(void **state)
 }
 
 UNIT_MAIN(test_one_item_from_submission_to_end, test_items_beyond_the_window_wait, test_bytes_beyond_the_window_wait,
-	test_offers_that_cannot_be_fetched, test_offers_that_can_sometimes_be_fetched,
-	test_offers_that_die_with_their_worker, test_job_that_is_presented_again, test_items_that_the_client_has,
+	test_no_room,
+
+	test_job_that_is_presented_again, test_items_that_the_client_has, test_items_that_the_client_has_meanwhile,
 	test_tasks_around_what_is_done, test_other_inputs_under_the_same_key, test_ranges_that_are_none,
 	test_objections, test_specifications_are_refused_each_for_its_own_reason, test_specifications_are_shared,
 	test_refused_on_return, test_cancel_is_answered, test_lost_clients, test_progress)

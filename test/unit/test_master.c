@@ -36,13 +36,6 @@ static void heartbeat(struct unit_machine *master, uint32_t slot, uint64_t sent)
 	unit_machine_say(master, slot, record);
 }
 
-static int refusal(const struct unit_machine *master, uint32_t slot)
-{
-	struct dlsi_record record;
-
-	return unit_machine_says(master, slot, DLSI_REFUSED, 0, &record) ? record.refused.code : 0;
-}
-
 /* A worker whose result is not of what it was given cannot be worked with; its items go to another. */
 static void test_result_that_does_not_fit(void **state)
 {
@@ -66,7 +59,7 @@ static void test_result_that_does_not_fit(void **state)
 		else if (kind == 4)
 			result.result.job = unit_id(3);
 		unit_machine_say(&master, WORKER, result);
-		assert_int_equal(refusal(&master, WORKER), DLS_EPROTOCOL);
+		assert_int_equal(unit_refusal(&master, WORKER), DLS_EPROTOCOL);
 		assert_int_equal(unit_assigned(&master, OTHER, 0).first, 0);
 		assert_int_equal(counts(&master).workers, 1);
 		unit_machine_fini(&master);
@@ -245,6 +238,8 @@ static void test_worker_comes_back_in_time(void **state)
 	records[3] = held;
 	master.generations[WORKER] = 2;
 	unit_machine_tell(&master, WORKER, records, 4);
+	assert_true(unit_machine_says(&master, WORKER, DLSI_WELCOME, 0, &records[0]));
+	assert_int_equal(records[0].welcome.again, 0);
 	unit_machine_wait(&master, 100 * UNIT_MS);
 	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 0);
 	assert_int_equal(counts(&master).lost_workers, 0);
@@ -319,7 +314,7 @@ static void test_new_process_under_an_old_name(void **state)
 	begin(&master, 1);
 	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
 	unit_register_worker(&master, OTHER, 20, "one", 1, "work");
-	assert_int_equal(refusal(&master, WORKER), DLS_EEXISTS);
+	assert_int_equal(unit_refusal(&master, WORKER), DLS_EEXISTS);
 	assert_int_equal(unit_assigned(&master, OTHER, 0).first, 0);
 	assert_int_equal(counts(&master).workers, 1);
 	unit_machine_fini(&master);
@@ -335,16 +330,16 @@ static void test_messages_are_counted(void **state)
 	begin(&master, 8);
 	heartbeat(&master, WORKER, 2);
 	heartbeat(&master, WORKER, 3);
-	assert_int_equal(refusal(&master, WORKER), 0);
+	assert_int_equal(unit_refusal(&master, WORKER), 0);
 	unit_register_worker(&master, WORKER, 10, "one", 8, "work"); /* again, because no answer came in time */
 	assert_true(unit_machine_says(&master, WORKER, DLSI_WELCOME, 0, &record));
 	assert_int_equal(record.welcome.again, 1);
 	heartbeat(&master, WORKER, 2);
-	assert_int_equal(refusal(&master, WORKER), 0);
+	assert_int_equal(unit_refusal(&master, WORKER), 0);
 	heartbeat(&master, WORKER, 4);
 	assert_non_null(unit_machine_does(&master, DLSI_EFFECT_DISCONNECT, 0));
 	heartbeat(&master, WORKER, 5);
-	assert_int_equal(refusal(&master, WORKER), DLS_ESTATE);
+	assert_int_equal(unit_refusal(&master, WORKER), DLS_ESTATE);
 	unit_machine_fini(&master);
 }
 
@@ -397,10 +392,10 @@ static void test_strangers_are_told_to_register(void **state)
 	(void)state;
 	begin(&master, 8);
 	unit_machine_say(&master, OTHER, unit_submit(1, 0, 1));
-	assert_int_equal(refusal(&master, OTHER), DLS_ESTATE);
+	assert_int_equal(unit_refusal(&master, OTHER), DLS_ESTATE);
 	master.cluster = unit_id(0xc2);
 	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
-	assert_int_equal(refusal(&master, CLIENT), DLS_ESTATE);
+	assert_int_equal(unit_refusal(&master, CLIENT), DLS_ESTATE);
 	assert_int_equal(counts(&master).jobs, 0);
 	assert_int_equal(counts(&master).refused_messages, 2);
 	unit_machine_fini(&master);
