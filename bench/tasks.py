@@ -2,6 +2,9 @@
 processes over tcp loopback, and inside one process; beside libzmq alone with messages of the same sizes, and Gearman
 where its server and library are installed. All take turns, so that what else the machine does hits all.
 
+`single` is one job of many items with one item a task, `divided` with as many a task as the master finds right, `jobs`
+is a job for each item, as a task is with Gearman.
+
 One JSON line per figure. `peer` names whom a ratio compares with, or whose figure a line is. Handlers get eight bytes
 an item and return eight that depend on them; the client looks at each. See docs/PERFORMANCE.md.
 """
@@ -21,9 +24,11 @@ BENCH = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bench"
 OURS, LIBZMQ, GEARMAN = BENCH / "tasks_tool", BENCH / "tasks_libzmq_tool", BENCH / "tasks_gearman_tool"
 ROUNDS = int(os.environ.get("ROUNDS", 5))
 CREDIT = 64  # tasks that a worker holds at once
-OUTSTANDING = 64  # of Gearman, whose eight workers take one task at a time
+OUTSTANDING = 64  # of Gearman, whose eight workers take one task at a time; more make it slower
+JOBS_OUTSTANDING = 1000
 ITEMS = {"single": 60_000, "divided": 300_000}  # one item a task, and as many as the master finds right
 TASK_ITEMS = {"single": 1, "divided": 0}
+JOBS = 20_000  # of one item each
 LATENCY_ITEMS = 1000
 GROWTH_ITEMS = 1_000_000
 
@@ -92,11 +97,12 @@ def measure(endpoint, credit_endpoint, port):
     for place, master in [("tcp", endpoint), ("inside", "inside")]:
         for shape, items in ITEMS.items():
             turn[f"{place}.{shape}"], = ask(OURS, "rate", master, items, TASK_ITEMS[shape])
+        turn[f"{place}.jobs"], = ask(OURS, "jobs", master, JOBS, JOBS_OUTSTANDING)
         turn[f"{place}.p50"], turn[f"{place}.p99"] = ask(OURS, "latency", master, LATENCY_ITEMS)
     turn["libzmq.single"], = ask(LIBZMQ, "rate", credit_endpoint, 4 * ITEMS["single"])
     turn["libzmq.p50"], turn["libzmq.p99"] = ask(LIBZMQ, "latency", credit_endpoint, LATENCY_ITEMS)
     if port:
-        turn["gearman.single"], = ask(GEARMAN, "rate", port, ITEMS["single"] // 4, OUTSTANDING)
+        turn["gearman.jobs"], = ask(GEARMAN, "rate", port, JOBS, OUTSTANDING)
         turn["gearman.p50"], turn["gearman.p99"] = ask(GEARMAN, "latency", port, LATENCY_ITEMS)
     return turn
 
@@ -109,7 +115,7 @@ def tell(turns):
         unit, better = ("us", "lower") if what.startswith("p") else ("items/s", "higher")
         say(f"tasks.{name}", values, unit, better, peers.get(who))
     for peer, text in peers.items():
-        for what, unit in [("single", "rate"), ("p50", "latency"), ("p99", "latency")]:
+        for what, unit in [("single", "rate"), ("jobs", "rate"), ("p50", "latency"), ("p99", "latency")]:
             if f"{peer}.{what}" in turns[0]:
                 say(f"tasks.tcp.{what}.vs_{peer}", [turn[f"tcp.{what}"] / turn[f"{peer}.{what}"] for turn in turns],
                     f"ratio of {unit}", "higher" if unit == "rate" else "lower", text)
@@ -124,7 +130,7 @@ def resources(process):
 
 def tell_growth(endpoint, processes):
     """What a million tasks leave behind in the processes that they went through."""
-    ask(OURS, "rate", endpoint, GROWTH_ITEMS // 10, 1)
+    ask(OURS, "rate", endpoint, GROWTH_ITEMS, 1)
     before = [resources(process) for process in processes]
     ask(OURS, "rate", endpoint, GROWTH_ITEMS, 1)
     after = [resources(process) for process in processes]
@@ -142,7 +148,7 @@ def main():
         port, gearman = start_gearman() if GEARMAN.exists() and shutil.which("gearmand") else (None, [])
         stack.enter_context(running(gearman))
         if not port:
-            print(json.dumps({"figure": "tasks.gearman.single", "skipped":
+            print(json.dumps({"figure": "tasks.gearman.jobs", "skipped":
                               "gearman-job-server and libgearman-dev are not installed"}))
         tell([measure(endpoint, credit_endpoint, port) for _ in range(ROUNDS)])
         tell_growth(endpoint, ours)
