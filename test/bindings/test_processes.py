@@ -173,3 +173,21 @@ ready()
     process = start(master, program)
     said = end(process)
     assert process.returncode == 0, said
+
+
+def test_daemon_threads_end_in_silence_with_the_program(master):
+    """One that is told that its handle closed would write a traceback while Python ends, and Python would abort: most
+    likely where all threads share a processor."""
+    program = """
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+client = dlsched.Client(master)
+jobs = [client.job(handler="nobody has it").add(1).submit() for _ in range(8)]
+for job in jobs:
+    threading.Thread(target=list, args=(job,), daemon=True).start()
+while not all(job._users for job in jobs):
+    time.sleep(0.01)
+ready()
+"""
+    for _ in range(5):
+        process = start(master, program)
+        assert (end(process), process.returncode) == ("", 0)

@@ -19,6 +19,7 @@ from ._library import call, lib
 SLICE_SECONDS = 0.05
 
 _open = weakref.WeakSet()  # those to close before Python ends, when the library's threads can call it no more
+_ending = threading.Event()  # Python ends: what other threads still say would be lost, or would stop it halfway
 
 
 def create(function, *arguments):
@@ -60,6 +61,8 @@ class Handle:
 
     def _check_open(self):
         if self._closing:
+            if _ending.is_set() and threading.current_thread() is not threading.main_thread():
+                raise SystemExit  # ends a thread without a word
             raise errors.ESTATE(f"this {type(self).__name__} is closed")
 
     def _call(self, function, *arguments):
@@ -107,5 +110,6 @@ class Context:
 
 @atexit.register
 def _close_all():
+    _ending.set()
     for handle in list(_open):
         handle.close()
