@@ -9,10 +9,11 @@
 #include "cli/threads.h"
 #include <dlsched/dlsched.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
-enum { SLICE_MS = 100, LONGEST_MS = 24 * 3600 * 1000 };
+enum { SLICE_MS = 100, LOOK_MS = 1000, LONGEST_MS = 24 * 3600 * 1000 };
 
 struct values {
 	const char *master;
@@ -75,33 +76,56 @@ static void announce(const struct values *values)
 	fflush(stdout);
 }
 
-/* Returns 0 when a master has taken the worker in or a signal came. Waits in slices: a failure that took a whole one
- * says only that the time was too short. */
+/* Returns 0 when a master has taken the worker in, else why none has, after a slice at most: a failure that took the
+ * whole of it says only that the time was too short, one that came earlier is for good. */
+static int look(struct dls_worker *worker, bool *for_good_out, struct dls_error *err)
+{
+	int64_t began_ms = cli_now_ms();
+	int rc = dls_worker_wait(worker, SLICE_MS, err);
+
+	*for_good_out = rc && cli_now_ms() - began_ms < SLICE_MS;
+	return rc;
+}
+
+/* Returns 0 when a master has taken the worker in or a signal came. */
 static int wait_for_master(const struct values *values, struct dls_worker *worker, struct dls_error *err)
 {
-	int64_t start_ms = cli_now_ms(), began_ms, now_ms;
+	int64_t start_ms = cli_now_ms();
+	bool for_good;
 	int rc;
 
-	do {
-		began_ms = cli_now_ms();
-		rc = dls_worker_wait(worker, SLICE_MS, err);
-		now_ms = cli_now_ms();
-	} while (rc && now_ms - began_ms >= SLICE_MS && !cli_signals_caught() &&
-		 (!values->connect_timeout_ms || now_ms - start_ms < values->connect_timeout_ms));
+	do
+		rc = look(worker, &for_good, err);
+	while (rc && !for_good && !cli_signals_caught() &&
+		(!values->connect_timeout_ms || cli_now_ms() - start_ms < values->connect_timeout_ms));
 	return cli_signals_caught() ? 0 : rc;
+}
+
+/* Returns 0 when a signal came, or why the worker will get no more work. A master that is away may come back. */
+static int stay(struct dls_worker *worker, int signals, struct dls_error *err)
+{
+	struct pollfd wait = {.fd = signals, .events = POLLIN};
+	bool over = false;
+	int rc = 0;
+
+	while (!over && !cli_signals_caught()) {
+		poll(&wait, 1, LOOK_MS);
+		if (!cli_signals_caught())
+			rc = look(worker, &over, err);
+	}
+	return over ? rc : 0;
 }
 
 static int work(const struct values *values, struct dls_worker *worker, int signals, struct dls_error *err)
 {
-	struct pollfd wait = {.fd = signals, .events = POLLIN};
 	int rc = dls_worker_start(worker, err);
 
 	if (rc == 0)
 		rc = wait_for_master(values, worker, err);
-	if (rc == 0 && !cli_signals_caught())
+	if (rc == 0 && !cli_signals_caught()) {
 		announce(values);
-	while (rc == 0 && !cli_signals_caught())
-		poll(&wait, 1, -1);
+		rc = stay(worker, signals, err);
+	}
 	return rc;
 }
 

@@ -187,3 +187,23 @@ def test_programs_end_at_a_signal(programs, program, number):
     started.signal(number)
     ended = started.finish(5)
     assert (ended.code, ended.err) == (0, "")
+
+
+def test_worker_whose_name_is_taken_over_ends(programs):
+    master = programs.master()
+    first = programs.worker(master, "w1")
+    second = programs.worker(master, "w1")
+    ended = first.finish()
+    assert ended.code == 4
+    assert "another worker has registered under this worker's name" in ended.err
+    assert second.process.poll() is None
+
+
+def test_worker_waits_for_its_master_to_come_back(programs):
+    master = programs.master()
+    worker = programs.worker(master, "w1")
+    master.kill()
+    wait_until(lambda: "lost" in worker.err(), "the worker to notice")
+    again = programs.master(bind=master.endpoint)
+    wait_until(lambda: json.loads(programs.submit(again, "status", "--json").out)["workers"], "the worker to be back")
+    assert worker.stop().code == 0
