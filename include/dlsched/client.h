@@ -23,7 +23,7 @@ struct dls_client_options {
 	 * for a master on loopback, the interface that reaches the master otherwise. Beyond loopback needs `insecure`.
 	 * A wildcard is refused: others are told this address. */
 	const char *data_bind;
-	int insecure; /* 1: may listen beyond loopback although nothing is encrypted or authenticated */
+	int insecure; /* 1: may use a master or listen beyond loopback, unencrypted and unauthenticated */
 
 	uint64_t window_items; /* results kept for one job until dls_job_next takes them; 0: 4,096 */
 	uint64_t window_bytes; /* the same in bytes, which results under way may overfill; 0: 256 MiB */

@@ -115,6 +115,8 @@ struct dls_job_progress {
 	int accepted;     /* 1: the master has it */
 };
 
+#define DLS_JOB_PROGRESS_INIT DLS_SIZED(struct dls_job_progress)
+
 /* progress_out->size is set by the caller. */
 int dls_job_progress(struct dls_job *job, struct dls_job_progress *progress_out);
 

@@ -21,9 +21,9 @@ struct dls_task;
 struct dls_worker_options {
 	size_t size;
 	const char *master;    /* "tcp://host:port"; required */
-	const char *name;      /* NULL: host name and process id */
+	const char *name;      /* NULL: host name and process id; a second worker of one name ends the first */
 	const char *data_bind; /* where results above 64 KB are fetched; as in dls_client_options */
-	int insecure;
+	int insecure;          /* 1: may use a master or listen beyond loopback, unencrypted and unauthenticated */
 	const char *cache_dir; /* where models are kept by content; NULL: $XDG_CACHE_HOME/dlsched or ~/.cache/dlsched */
 	uint32_t devices;      /* tasks run at once, each on its own executor thread; 0: 1 */
 	uint32_t credits;      /* tasks a device holds at most at once, the running one included: the master gives it 2
@@ -45,6 +45,8 @@ struct dls_handler_ops {
 	int (*run)(void *run_arg, struct dls_task *task);
 	void *run_arg;
 };
+
+#define DLS_HANDLER_OPS_INIT DLS_SIZED(struct dls_handler_ops)
 
 /* Registers a handler under a name of 1 to 255 bytes, before dls_worker_start. `ops` is copied. Errors: DLS_EINVAL,
  * DLS_EEXISTS, DLS_ESTATE (started), DLS_ELIMIT, DLS_ENOMEM. */

@@ -87,7 +87,7 @@ static int check_bind(const struct dls_master_options *options, struct dls_error
 	if (!options->insecure && !dlsi_endpoint_is_local(resolved))
 		return dlsi_fail(err, DLS_EDENIED,
 			"listening at %s would be open to other machines, unencrypted and to anybody; allow it with "
-			"insecure, or listen on a loopback address",
+			"insecure (--insecure), or listen on a loopback address",
 			options->bind);
 	return 0;
 }

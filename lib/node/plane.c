@@ -82,7 +82,8 @@ static int check_bind(const struct dlsi_plane_options *options, struct dls_error
 		return rc;
 	if (!options->insecure && !dlsi_endpoint_is_local(options->data_bind))
 		return dlsi_fail(err, DLS_EDENIED,
-			"serving data at %s would be open to other machines, unencrypted; allow it with insecure, or "
+			"serving data at %s would be open to other machines, unencrypted; allow it with insecure "
+			"(--insecure), or "
 			"use a loopback address",
 			options->data_bind);
 	if (is_wildcard(resolved))
@@ -119,7 +120,8 @@ static int choose_bind(
 	}
 	if (!options->insecure)
 		return dlsi_fail(err, DLS_EDENIED,
-			"the master %s is not on loopback, and nothing is encrypted; allow it with insecure",
+			"the master %s is not on loopback, and nothing is encrypted; allow it with insecure "
+			"(--insecure)",
 			options->master);
 	return find_interface(options->master, out, DLSI_ENDPOINT_BYTES + 1, err);
 }
