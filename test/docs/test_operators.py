@@ -1,0 +1,16 @@
+"""docs/models.md names the operators that the graph knows, and the opsets."""
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+
+
+def test_operators_are_those_of_the_code():
+    table = re.findall(r'\[DLSI_OP_\w+\]\s*= \{"(\w+)"', (ROOT / "lib/graph/op.c").read_text())
+    header = (ROOT / "lib/graph/op.h").read_text()
+    lowest, highest = (re.search(rf"DLSI_OPSET_{word}\s+(\d+)", header)[1] for word in ("LOWEST", "HIGHEST"))
+    page = (ROOT / "docs/models.md").read_text()
+    said = re.search(r"Operators, of opset (\d+) to (\d+): ([^.]+)\.", page)
+    assert (said[1], said[2]) == (lowest, highest)
+    # Constant is a value to the graph, not an operator (lib/graph/read.c).
+    assert re.split(r",\s+", said[3]) == sorted([*table, "Constant"])
