@@ -20,10 +20,13 @@ start_cluster() {
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
 	start_program dls-master --bind tcp://127.0.0.1:0 --endpoint-file "$scratch/endpoint"
-	wait_for_endpoint
+	# It chooses a free port and writes its address into the file when it listens.
+	wait_for dls-master "${pids[0]}" test -s "$scratch/endpoint"
+	master=$(cat "$scratch/endpoint")
 	echo "started dls-master at $master (process ${pids[0]})"
 	for name in w1 w2; do
 		start_program dls-worker --master "$master" --name $name --threads $threads --cache-dir "$scratch/$name"
+		wait_for dls-worker "${pids[-1]}" grep -qs "works for" "$scratch/log.$((${#pids[@]} - 1)).dls-worker"
 		echo "started dls-worker $name with $threads thread(s) (process ${pids[-1]})"
 	done
 }
@@ -36,18 +39,16 @@ start_program() {
 	pids+=($!)
 }
 
-# The master chooses a free port and writes its address into the file when it listens.
-wait_for_endpoint() {
-	local tries
+# wait_for PROGRAM PID COMMAND...: until the command succeeds, as long as that process lives, ten seconds at most.
+wait_for() {
+	local program=$1 pid=$2 tries
+	shift 2
 	for ((tries = 0; tries < 100; tries++)); do
-		if [ -s "$scratch/endpoint" ]; then
-			master=$(cat "$scratch/endpoint")
-			return
-		fi
-		kill -0 "${pids[0]}" 2>/dev/null || break
+		"$@" && return
+		kill -0 "$pid" 2>/dev/null || break
 		sleep 0.1
 	done
-	echo "${0##*/}: dls-master did not start" >&2
+	echo "${0##*/}: $program did not start" >&2
 	exit 1
 }
 
