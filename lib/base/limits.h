@@ -16,12 +16,13 @@
 #define DLSI_COMMAND_BYTES      (512 * 1024) /* the JSON of a command or an answer: fits a message with others */
 
 /* Manifests and pages */
-#define DLSI_PAGE_BYTES    (4 * 1024 * 1024)
-#define DLSI_PAGE_ROWS     65536
-#define DLSI_ROW_FIELDS    64 /* model inputs or outputs of one item */
-#define DLSI_MANIFEST_RUNS 65536
-#define DLSI_TENSOR_RANK   8
-#define DLSI_RESULT_BYTES  (1ULL << 30) /* the results of one task */
+#define DLSI_PAGE_BYTES        (4 * 1024 * 1024)
+#define DLSI_PAGE_ROWS         65536
+#define DLSI_ROW_FIELDS        64 /* model inputs or outputs of one item */
+#define DLSI_MANIFEST_RUNS     65536
+#define DLSI_TENSOR_RANK       8
+#define DLSI_RESULT_BYTES      (1ULL << 30)                        /* the results of one task */
+#define DLSI_RESULT_PAGE_BYTES (DLSI_RESULT_BYTES + (64ULL << 20)) /* with what describes them, and errors */
 
 /* Blobs */
 #define DLSI_BLOB_CHUNK_BYTES      (256 * 1024)

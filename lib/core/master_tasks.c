@@ -168,7 +168,7 @@ static void take_in(
 static bool fits(const struct task *task, const struct dlsi_result *record, struct dlsi_payload payload)
 {
 	if (!dlsi_id_equal(&task->job->policy.id, &record->job) || task->first != record->first ||
-		task->end != record->end || record->bytes > DLSI_BLOB_BYTES)
+		task->end != record->end || record->bytes > DLSI_RESULT_PAGE_BYTES)
 		return false;
 	return payload.handle ? payload.bytes <= DLSI_INLINE_BYTES && record->bytes == payload.bytes
 			      : record->offer.length && record->bytes == record->offer.length;

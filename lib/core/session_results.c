@@ -230,6 +230,13 @@ void dlsi_session_drop_fetches(struct dlsi_session *session, struct job *job)
 }
 
 /* Before ACCEPTED a RESULT is of an earlier job under the same key. */
+static void lose_page(struct dlsi_session *session, struct job *job, uint64_t attempt)
+{
+	dlsi_write_u64(&job->lost, attempt);
+	session->link.failed |= job->lost.failed;
+	dlsi_session_mark_dirty(session, job, false);
+}
+
 void dlsi_session_result(struct dlsi_session *session, const struct dlsi_result *result, struct dlsi_payload payload)
 {
 	struct job *job = dlsi_map_get(&session->job_by_id, &result->job);
@@ -241,16 +248,11 @@ void dlsi_session_result(struct dlsi_session *session, const struct dlsi_result 
 		session->link.refused++;
 	} else if (result->frames || job->over) {
 		take_page(session, job, result, payload);
+	} else if (result->offer.length > DLSI_RESULT_PAGE_BYTES) {
+		lose_page(session, job, result->attempt);
 	} else {
 		keep_offer(session, job, result);
 	}
-}
-
-static void lose_page(struct dlsi_session *session, struct job *job, uint64_t attempt)
-{
-	dlsi_write_u64(&job->lost, attempt);
-	session->link.failed |= job->lost.failed;
-	dlsi_session_mark_dirty(session, job, false);
 }
 
 static void take_fetched(

@@ -1,5 +1,6 @@
 /* The master against scripted connections and workers: each test is one promise that the simulator's ordinary peers do
  * not put to the test. What clients submit is in test_jobs.c. */
+#include "base/limits.h"
 #include "test/unit/machine.h"
 #include "test/unit/unit.h"
 #include <stdio.h>
@@ -40,7 +41,7 @@ static void heartbeat(struct unit_machine *master, uint32_t slot, uint64_t sent)
 static void test_result_that_does_not_fit(void **state)
 {
 	(void)state;
-	for (unsigned kind = 0; kind < 5; kind++) {
+	for (unsigned kind = 0; kind < 6; kind++) {
 		struct unit_machine master;
 		struct dlsi_assign task;
 		struct dlsi_record result;
@@ -49,7 +50,11 @@ static void test_result_that_does_not_fit(void **state)
 		unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
 		task = unit_assigned(&master, WORKER, 0);
 		unit_register_worker(&master, OTHER, 20, "two", 8, "work");
-		result = unit_result(&task, kind == 0 ? 0 : 100, kind == 0);
+		result = unit_result(&task,
+			kind == 0   ? 0
+			: kind == 5 ? DLSI_RESULT_PAGE_BYTES + 1
+				    : 100,
+			kind == 0 || kind == 5);
 		if (kind == 1)
 			result.result.end++;
 		else if (kind == 2)

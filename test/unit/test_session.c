@@ -252,6 +252,21 @@ static void test_offer_is_fetched(void **state)
 	unit_machine_fini(&session);
 }
 
+/* No worker makes such a page: it is not fetched, and the items are asked for again. */
+static void test_offer_beyond_all_measure(void **state)
+{
+	struct unit_machine session;
+	struct dlsi_record record;
+
+	(void)state;
+	begin(&session);
+	unit_machine_say(&session, 0, result(1, 7, 0, 2, DLSI_RESULT_PAGE_BYTES + 1));
+	assert_null(unit_machine_does(&session, DLSI_EFFECT_FETCH, 0));
+	assert_true(unit_machine_says(&session, 0, DLSI_ACK, 0, &record));
+	assert_int_equal(dlsi_numbers_at(&record.ack.lost, 0), 7);
+	unit_machine_fini(&session);
+}
+
 /* An offer whose items have come otherwise is confirmed and not fetched. */
 static void test_offers_that_are_not_needed_any_more(void **state)
 {
@@ -555,7 +570,7 @@ static void test_specifications(void **state)
 }
 
 UNIT_MAIN(test_job_from_submission_to_end, test_each_item_once, test_results_that_make_no_sense,
-	test_window_opens_by_quarters, test_offers_wait_for_room, test_offer_is_fetched,
+	test_window_opens_by_quarters, test_offers_wait_for_room, test_offer_is_fetched, test_offer_beyond_all_measure,
 	test_offers_that_are_not_needed_any_more, test_many_lost_offers, test_key_that_is_used_again,
 	test_cancelled_while_there_is_no_connection, test_cancelled_before_any_master_knew, test_comes_back,
 	test_refused_for_now, test_refused, test_rejected, test_progress, test_commands, test_specifications)
