@@ -57,7 +57,7 @@
 #define DLSI_WINDOW_ITEMS    4096                   /* results kept for a job, unless its client says otherwise */
 #define DLSI_WINDOW_BYTES    (256ULL * 1024 * 1024) /* the same in bytes */
 #define DLSI_HELD_PRESENTED  1536                   /* tasks named in a REGISTER; others are given up */
-#define DLSI_PREFETCH_BYTES  (256ULL * 1024 * 1024) /* inputs read ahead; one task alone may have more */
+#define DLSI_PREFETCH_BYTES  (256ULL * 1024 * 1024) /* inputs read ahead, and pages; one task alone may have more */
 #define DLSI_TASK_READ_BYTES (16ULL * 1024 * 1024)  /* neighbouring inputs are joined to one read up to this */
 #define DLSI_JOB_PAGES       4                      /* pages of a job kept besides those that tasks hold */
 

@@ -26,6 +26,12 @@ struct dlsi_worker_device {
 	struct dlsi_inference *inference; /* NULL: it runs no models */
 };
 
+/* Memory that tasks take before they read into it, and give back at their end. */
+struct dlsi_worker_room {
+	uint64_t bytes;
+	bool crowded; /* a task waits for room, and those behind it wait too */
+};
+
 struct dls_worker {
 	struct dlsi_driver driver; /* first */
 	struct dls_ctx *ctx;
@@ -51,10 +57,10 @@ struct dls_worker {
 	struct dlsi_list models;
 	unsigned model_count;
 	struct dlsi_list fetches;
-	uint64_t input_bytes; /* of tasks that have begun to read them */
-	bool crowded;         /* a task waits for room, and those behind it wait too */
-	unsigned reads;       /* of inputs, under way */
-	bool ending;          /* nothing is fetched any more */
+	struct dlsi_worker_room page_room;  /* for pages of manifests */
+	struct dlsi_worker_room input_room; /* for the inputs that lie in blobs */
+	unsigned reads;                     /* of inputs, under way */
+	bool ending;                        /* nothing is fetched any more */
 
 	pthread_mutex_t mutex; /* guards what follows */
 	pthread_cond_t changed;

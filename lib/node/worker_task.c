@@ -9,11 +9,12 @@
 #include <string.h>
 
 enum stage {
-	NEEDS_MANIFEST, /* the head of the job's manifest ... */
-	NEEDS_PAGES,    /* ... the pages with its rows ... */
-	NEEDS_MODEL,    /* ... the model, if it is one ... */
-	NEEDS_ROOM,     /* ... room for its inputs ... */
-	NEEDS_INPUTS,   /* ... and the inputs */
+	NEEDS_MANIFEST,   /* the head of the job's manifest ... */
+	NEEDS_PAGE_ROOM,  /* ... room for the pages with its rows ... */
+	NEEDS_PAGES,      /* ... the pages ... */
+	NEEDS_MODEL,      /* ... the model, if it is one ... */
+	NEEDS_INPUT_ROOM, /* ... room for its inputs ... */
+	NEEDS_INPUTS,     /* ... and the inputs */
 	AT_EXECUTOR,
 	OVER, /* which is still to be told */
 };
@@ -40,7 +41,8 @@ struct task {
 	uint32_t next_read;
 	uint32_t reading;
 	struct dlsi_list reads;
-	uint64_t input_bytes; /* counted in worker->input_bytes */
+	uint64_t page_bytes; /* taken in the worker's rooms */
+	uint64_t input_bytes;
 	struct dls_error why; /* with a code: why none of its items can be run or, later, why some got nothing */
 
 	struct dlsi_work work;
@@ -107,7 +109,8 @@ static void destroy(struct task *task)
 
 	dlsi_list_remove(&task->node);
 	dlsi_list_remove(&task->preparing);
-	task->worker->input_bytes -= task->input_bytes;
+	task->worker->page_room.bytes -= task->page_bytes;
+	task->worker->input_room.bytes -= task->input_bytes;
 	for (size_t i = 0; i < task->span_count; i++)
 		dlsi_frame_unref(task->spans[i].page);
 	dlsi_free(alloc, task->spans);
@@ -259,6 +262,38 @@ static int need_manifest(struct task *task)
 	return make_spans(task);
 }
 
+/* Room is given in the order of the tasks, so that a large one gets its turn. One that would fill the memory, which is
+ * what a stranger can ask for in a few bytes, gets none. */
+static int take_room(
+	struct task *task, struct dlsi_worker_room *room, uint64_t bytes, uint64_t *taken_out, const char *what)
+{
+	const struct dls_worker *worker = task->worker;
+	uint64_t most = worker->topology.memory_bytes / 2;
+
+	if (most && bytes > most) /* 0: nobody knows */
+		return dlsi_fail(&task->why, DLS_ELIMIT,
+			"the %s of one task have %" PRIu64 " bytes, and the worker %s may use %" PRIu64
+			"; give the job smaller tasks (task_items)",
+			what, bytes, worker->name, most);
+	if (room->crowded || (room->bytes && room->bytes + bytes > DLSI_PREFETCH_BYTES)) {
+		room->crowded = true;
+		return 1;
+	}
+	*taken_out = bytes;
+	room->bytes += bytes;
+	return 0;
+}
+
+static int need_page_room(struct task *task)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < task->span_count; i++)
+		if (task->spans[i].run.kind == DLSI_RUN_PAGE)
+			bytes += task->spans[i].run.page_length;
+	return take_room(task, &task->worker->page_room, bytes, &task->page_bytes, "pages");
+}
+
 static bool have_pages(struct task *task)
 {
 	bool all = true;
@@ -333,25 +368,9 @@ static int need_model(struct task *task)
 	return task->job->handler ? 0 : dlsi_worker_model_hold(task->job, &task->model, &task->why);
 }
 
-/* Room is given in the order of the tasks, so that a large one gets its turn. One that would fill the memory, which is
- * what a stranger can ask for in a few bytes, gets none. */
-static int need_room(struct task *task)
+static int need_input_room(struct task *task)
 {
-	struct dls_worker *worker = task->worker;
-	uint64_t bytes = task->task.inputs.bytes, most = worker->topology.memory_bytes / 2;
-
-	if (most && bytes > most) /* 0: nobody knows */
-		return dlsi_fail(&task->why, DLS_ELIMIT,
-			"the inputs of one task have %" PRIu64 " bytes, and the worker %s may use %" PRIu64
-			"; give the job smaller tasks (task_items)",
-			bytes, worker->name, most);
-	if (worker->crowded || (worker->input_bytes && worker->input_bytes + bytes > DLSI_PREFETCH_BYTES)) {
-		worker->crowded = true;
-		return 1;
-	}
-	task->input_bytes = bytes;
-	worker->input_bytes += bytes;
-	return 0;
+	return take_room(task, &task->worker->input_room, task->task.inputs.bytes, &task->input_bytes, "inputs");
 }
 
 /* A read has ended. */
@@ -412,9 +431,10 @@ static void go_on(struct task *task)
 {
 	static int (*const needs[])(struct task *) = {
 		[NEEDS_MANIFEST] = need_manifest,
+		[NEEDS_PAGE_ROOM] = need_page_room,
 		[NEEDS_PAGES] = need_pages,
 		[NEEDS_MODEL] = need_model,
-		[NEEDS_ROOM] = need_room,
+		[NEEDS_INPUT_ROOM] = need_input_room,
 		[NEEDS_INPUTS] = need_inputs,
 	};
 	int rc = 0;
@@ -435,7 +455,7 @@ static void go_on(struct task *task)
 
 void dlsi_worker_advance(struct dls_worker *worker)
 {
-	worker->crowded = false;
+	worker->page_room.crowded = worker->input_room.crowded = false;
 	dlsi_list_each (node, &worker->preparing)
 		go_on(dlsi_list_entry(node, struct task, preparing));
 }

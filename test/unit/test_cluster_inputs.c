@@ -150,6 +150,35 @@ static void test_inputs_beyond_the_memory(void **state)
 	site_stop(&site);
 }
 
+/* Nor one whose pages would: 40 inputs that lie in the manifest fill one page of 2.4 MB. */
+static void test_pages_beyond_the_memory(void **state)
+{
+	enum { ITEMS = 40 };
+	static const uint8_t data[60000];
+	struct dls_result *result;
+	struct dls_job *job;
+	struct site site;
+
+	(void)state;
+	site_start(&site, 1, 0);
+	for (int time = 0; time < 2; time++) {
+		dls_cluster_worker(site.cluster, 0)->topology.memory_bytes = time ? 8000000 : 2000000;
+		job = site_job(&site, "echo", NULL);
+		for (int item = 0; item < ITEMS; item++)
+			add_item(job, data, sizeof data);
+		assert_int_equal(dls_job_submit(job, NULL), 0);
+		for (uint64_t item = 0; item < ITEMS; item++) {
+			result = site_next(job, item);
+			assert_int_equal(result->code, time ? 0 : DLS_ELIMIT);
+			if (result->code)
+				assert_non_null(strstr(result->error, "pages"));
+			dls_result_destroy(result);
+		}
+		dls_job_destroy(job);
+	}
+	site_stop(&site);
+}
+
 static void test_devices_work_side_by_side(void **state)
 {
 	enum { DEVICES = 3 };
@@ -207,5 +236,5 @@ static void test_a_worker_can_go_at_any_time(void **state)
 	}
 }
 
-UNIT_MAIN(test_lists_of_many_pages, test_inputs_in_surplus, test_inputs_beyond_the_memory,
+UNIT_MAIN(test_lists_of_many_pages, test_inputs_in_surplus, test_inputs_beyond_the_memory, test_pages_beyond_the_memory,
 	test_devices_work_side_by_side, test_a_worker_can_go_at_any_time)
