@@ -1,10 +1,7 @@
 /* dls-master: a master as a process of its own, until SIGINT or SIGTERM. */
-#include "cli/descriptors.h"
+#include "cli/daemon.h"
 #include "cli/failure.h"
 #include "cli/file.h"
-#include "cli/json.h"
-#include "cli/log.h"
-#include "cli/options.h"
 #include "cli/signals.h"
 #include <dlsched/dlsched.h>
 #include <poll.h>
@@ -14,6 +11,7 @@
 enum { LONGEST_MS = 3600 * 1000 };
 
 struct values {
+	struct cli_daemon_values daemon; /* first */
 	const char *bind;
 	int insecure;
 	const char *policy;
@@ -21,8 +19,6 @@ struct values {
 	int64_t worker_timeout_ms;
 	int64_t client_timeout_ms;
 	const char *endpoint_file;
-	int log_level;
-	int json;
 };
 
 #define VALUE(member) .offset = offsetof(struct values, member)
@@ -43,57 +39,63 @@ static const struct cli_option options[] = {
 		.high = LONGEST_MS},
 	{"endpoint-file", CLI_TEXT, VALUE(endpoint_file), "FILE",
 		"Holds the endpoint while the master listens there, whole or not at all."},
-	{"log-level", CLI_WORD, VALUE(log_level), "LEVEL", "What goes to standard error", .otherwise = "warning",
-		.words = cli_log_levels},
-	{"json", CLI_FLAG, VALUE(json), NULL, "Write log and messages as JSON, one object per line."},
+	CLI_DAEMON_OPTIONS(struct values),
 	{0},
 };
 
-static const struct cli_program program = {
-	.name = "dls-master",
-	.about = "Takes in workers and jobs, divides the jobs into tasks, hands them out and passes results on.",
-	.options = options,
-};
+static struct dls_master_options options_of(const struct values *values)
+{
+	struct dls_master_options options = DLS_MASTER_OPTIONS_INIT;
+
+	options.bind = values->bind;
+	options.insecure = values->insecure;
+	options.policy = values->policy;
+	options.heartbeat_ms = (uint32_t)values->heartbeat_ms;
+	options.worker_timeout_ms = (uint32_t)values->worker_timeout_ms;
+	options.client_timeout_ms = (uint32_t)values->client_timeout_ms;
+	return options;
+}
+
+static int check(const void *arg, struct dls_ctx *ctx, struct dls_error *err)
+{
+	const struct values *values = arg;
+	struct dls_master_options master_options = options_of(values);
+	int rc = dls_master_check(ctx, &master_options, err);
+
+	if (rc == 0 && values->endpoint_file)
+		rc = cli_file_check(values->endpoint_file, err);
+	return rc;
+}
 
 /* Whoever reads the line finds the file there. */
-static int announce(const struct values *values, const struct dls_master *master, struct dls_error *err)
+static int announce(
+	const struct cli_daemon *daemon, const struct values *values, const char *endpoint, struct dls_error *err)
 {
-	const char *endpoint = dls_master_endpoint(master);
 	char line[512];
 	int rc;
 
 	snprintf(line, sizeof line, "%s\n", endpoint);
 	rc = values->endpoint_file ? cli_file_write(values->endpoint_file, line, err) : 0;
-	if (rc)
-		return rc;
-	if (values->json) {
-		printf("{\"event\":\"listening\",\"endpoint\":");
-		cli_json_text(stdout, endpoint);
-		printf(",\"process\":%ld}\n", (long)getpid());
-	} else {
-		printf("dls-master listens at %s\n", endpoint);
-	}
-	fflush(stdout);
-	return 0;
+	if (rc == 0)
+		cli_daemon_announce(daemon, &values->daemon, endpoint);
+	return rc;
 }
 
-static int serve(const struct values *values, struct dls_ctx *ctx, int signals, struct dls_error *err)
+static int serve(
+	const struct cli_daemon *daemon, const void *arg, struct dls_ctx *ctx, int signals, struct dls_error *err)
 {
-	struct dls_master_options master_options = DLS_MASTER_OPTIONS_INIT;
+	const struct values *values = arg;
+	struct dls_master_options master_options = options_of(values);
 	struct pollfd wait = {.fd = signals, .events = POLLIN};
 	struct dls_master *master;
 	int rc;
 
-	master_options.bind = values->bind;
-	master_options.insecure = values->insecure;
-	master_options.policy = values->policy;
-	master_options.heartbeat_ms = (uint32_t)values->heartbeat_ms;
-	master_options.worker_timeout_ms = (uint32_t)values->worker_timeout_ms;
-	master_options.client_timeout_ms = (uint32_t)values->client_timeout_ms;
+	if (values->endpoint_file)
+		unlink(values->endpoint_file); /* of a master that was killed: nobody shall take it for this one's */
 	rc = dls_master_create(ctx, &master_options, &master, err);
 	if (rc)
 		return rc;
-	rc = announce(values, master, err);
+	rc = announce(daemon, values, dls_master_endpoint(master), err);
 	while (rc == 0 && !cli_signals_caught())
 		poll(&wait, 1, -1);
 	if (values->endpoint_file)
@@ -102,39 +104,24 @@ static int serve(const struct values *values, struct dls_ctx *ctx, int signals, 
 	return rc;
 }
 
-static int run(const struct values *values, struct dls_error *err)
-{
-	struct cli_log log = {.program = program.name, .json = values->json};
-	struct dls_ctx *ctx;
-	int signals, rc;
-
-	cli_descriptors_raise();
-	if (values->endpoint_file)
-		unlink(values->endpoint_file); /* of a master that was killed: nobody shall take it for this one's */
-	rc = cli_signals_init(&signals, err);
-	if (rc)
-		return rc;
-	rc = cli_ctx_create(&log, values->log_level, &ctx, err);
-	if (rc)
-		return rc;
-	rc = serve(values, ctx, signals, err);
-	dls_ctx_destroy(ctx);
-	return rc;
-}
+static const struct cli_daemon master_daemon = {
+	.program =
+		{
+			.name = "dls-master",
+			.about = "Takes in workers and jobs, divides the jobs into tasks, hands them out and passes "
+				 "results on.",
+			.options = options,
+		},
+	.event = "listening",
+	.address = "endpoint",
+	.words = "listens at",
+	.check = check,
+	.serve = serve,
+};
 
 int main(int argc, char **argv)
 {
-	struct cli_options found;
-	struct dls_error err = {0};
 	struct values values = {0};
-	int rc = cli_options_parse(&program, argc, argv, &values, &found, &err), exit_code = 0;
 
-	if (rc < 0) {
-		cli_report(program.name, &err);
-		exit_code = CLI_EXIT_USAGE;
-	} else if (rc == 0 && run(&values, &err) != 0) {
-		exit_code = cli_report(program.name, &err);
-	}
-	cli_options_fini(&found);
-	return exit_code;
+	return cli_daemon_main(&master_daemon, &values, argc, argv);
 }

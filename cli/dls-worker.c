@@ -1,21 +1,15 @@
 /* dls-worker: a worker that runs models, as a process of its own, until SIGINT or SIGTERM. */
-#include "cli/descriptors.h"
-#include "cli/failure.h"
-#include "cli/json.h"
-#include "cli/log.h"
-#include "cli/options.h"
+#include "cli/daemon.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/threads.h"
 #include <dlsched/dlsched.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <unistd.h>
 
-enum { SLICE_MS = 100, LOOK_MS = 1000, LONGEST_MS = 24 * 3600 * 1000 };
+enum { LONGEST_MS = 24 * 3600 * 1000 };
 
 struct values {
+	struct cli_daemon_values daemon; /* first */
 	const char *master;
 	const char *name;
 	int64_t devices;
@@ -26,8 +20,6 @@ struct values {
 	int insecure;
 	int no_models;
 	int64_t connect_timeout_ms;
-	int log_level;
-	int json;
 };
 
 #define VALUE(member) .offset = offsetof(struct values, member)
@@ -52,138 +44,109 @@ static const struct cli_option options[] = {
 	{"connect-timeout", CLI_SECONDS, VALUE(connect_timeout_ms), "SECONDS",
 		"Give up when no master has answered for so long at the start; 0: never.", .otherwise = "0",
 		.high = LONGEST_MS},
-	{"log-level", CLI_WORD, VALUE(log_level), "LEVEL", "What goes to standard error", .otherwise = "warning",
-		.words = cli_log_levels},
-	{"json", CLI_FLAG, VALUE(json), NULL, "Write log and messages as JSON, one object per line."},
+	CLI_DAEMON_OPTIONS(struct values),
 	{0},
 };
 
-static const struct cli_program program = {
-	.name = "dls-worker",
-	.about = "Runs the tasks that a master hands it on this machine.",
-	.options = options,
-};
-
-static void announce(const struct values *values)
+static struct dls_worker_options options_of(const struct values *values)
 {
-	if (values->json) {
-		printf("{\"event\":\"registered\",\"master\":");
-		cli_json_text(stdout, values->master);
-		printf(",\"process\":%ld}\n", (long)getpid());
-	} else {
-		printf("dls-worker works for %s\n", values->master);
-	}
-	fflush(stdout);
+	struct dls_worker_options options = DLS_WORKER_OPTIONS_INIT;
+
+	options.master = values->master;
+	options.name = values->name;
+	options.data_bind = values->data_bind;
+	options.insecure = values->insecure;
+	options.cache_dir = values->cache_dir;
+	options.devices = (uint32_t)values->devices;
+	options.credits = (uint32_t)values->credits;
+	options.no_models = values->no_models;
+	return options;
 }
 
-/* Returns 0 when a master has taken the worker in, else why none has, after a slice at most: a failure that took the
- * whole of it says only that the time was too short, one that came earlier is for good. */
-static int look(struct dls_worker *worker, bool *for_good_out, struct dls_error *err)
+static int prepare(const void *arg, char **argv, struct dls_error *err)
 {
-	int64_t began_ms = cli_now_ms();
-	int rc = dls_worker_wait(worker, SLICE_MS, err);
+	const struct values *values = arg;
 
-	*for_good_out = rc && cli_now_ms() - began_ms < SLICE_MS;
-	return rc;
+	return cli_threads_set(values->threads, values->devices, argv, err);
+}
+
+static int check(const void *values, struct dls_ctx *ctx, struct dls_error *err)
+{
+	struct dls_worker_options worker_options = options_of(values);
+
+	return dls_worker_check(ctx, &worker_options, err);
+}
+
+/* Waits for a signal or for news of the worker, until a time if that is not 0. Returns how the worker stands: 1 with a
+ * master, 0 without, or why it will get no more work. */
+static int look(struct dls_worker *worker, int signals, int64_t until_ms, struct dls_error *err)
+{
+	struct pollfd wait[] = {{.fd = signals, .events = POLLIN}, {.fd = dls_worker_fd(worker), .events = POLLIN}};
+	int64_t left_ms = until_ms - cli_now_ms();
+
+	poll(wait, 2, !until_ms ? -1 : left_ms > 0 ? (int)left_ms : 0);
+	return dls_worker_process(worker, err);
 }
 
 /* Returns 0 when a master has taken the worker in or a signal came. */
-static int wait_for_master(const struct values *values, struct dls_worker *worker, struct dls_error *err)
+static int wait_for_master(const struct values *values, struct dls_worker *worker, int signals, struct dls_error *err)
 {
-	int64_t start_ms = cli_now_ms();
-	bool for_good;
-	int rc;
-
-	do
-		rc = look(worker, &for_good, err);
-	while (rc && !for_good && !cli_signals_caught() &&
-		(!values->connect_timeout_ms || cli_now_ms() - start_ms < values->connect_timeout_ms));
-	return cli_signals_caught() ? 0 : rc;
-}
-
-/* Returns 0 when a signal came, or why the worker will get no more work. A master that is away may come back. */
-static int stay(struct dls_worker *worker, int signals, struct dls_error *err)
-{
-	struct pollfd wait = {.fd = signals, .events = POLLIN};
-	bool over = false;
+	int64_t until_ms = values->connect_timeout_ms ? cli_now_ms() + values->connect_timeout_ms : 0;
 	int rc = 0;
 
-	while (!over && !cli_signals_caught()) {
-		poll(&wait, 1, LOOK_MS);
-		if (!cli_signals_caught())
-			rc = look(worker, &over, err);
-	}
-	return over ? rc : 0;
+	while (rc == 0 && !cli_signals_caught() && (!until_ms || cli_now_ms() < until_ms))
+		rc = look(worker, signals, until_ms, err);
+	if (rc == 0 && !cli_signals_caught())
+		rc = dls_worker_wait(worker, 0, err); /* says why none has */
+	return rc < 0 && !cli_signals_caught() ? rc : 0;
 }
 
-static int work(const struct values *values, struct dls_worker *worker, int signals, struct dls_error *err)
+static int work(const struct cli_daemon *daemon, const struct values *values, struct dls_worker *worker, int signals,
+	struct dls_error *err)
 {
 	int rc = dls_worker_start(worker, err);
 
 	if (rc == 0)
-		rc = wait_for_master(values, worker, err);
-	if (rc == 0 && !cli_signals_caught()) {
-		announce(values);
-		rc = stay(worker, signals, err);
-	}
-	return rc;
+		rc = wait_for_master(values, worker, signals, err);
+	if (rc == 0 && !cli_signals_caught())
+		cli_daemon_announce(daemon, &values->daemon, values->master);
+	while (rc >= 0 && !cli_signals_caught())
+		rc = look(worker, signals, 0, err); /* a master that is away may come back */
+	return cli_signals_caught() ? 0 : rc;
 }
 
-static int serve(const struct values *values, struct dls_ctx *ctx, int signals, struct dls_error *err)
+static int serve(
+	const struct cli_daemon *daemon, const void *values, struct dls_ctx *ctx, int signals, struct dls_error *err)
 {
-	struct dls_worker_options worker_options = DLS_WORKER_OPTIONS_INIT;
+	struct dls_worker_options worker_options = options_of(values);
 	struct dls_worker *worker;
-	int rc;
+	int rc = dls_worker_create(ctx, &worker_options, &worker, err);
 
-	worker_options.master = values->master;
-	worker_options.name = values->name;
-	worker_options.data_bind = values->data_bind;
-	worker_options.insecure = values->insecure;
-	worker_options.cache_dir = values->cache_dir;
-	worker_options.devices = (uint32_t)values->devices;
-	worker_options.credits = (uint32_t)values->credits;
-	worker_options.no_models = values->no_models;
-	rc = dls_worker_create(ctx, &worker_options, &worker, err);
 	if (rc)
 		return rc;
-	rc = work(values, worker, signals, err);
+	rc = work(daemon, values, worker, signals, err);
 	dls_worker_destroy(worker);
 	return rc;
 }
 
-static int run(const struct values *values, char **argv, struct dls_error *err)
-{
-	struct cli_log log = {.program = program.name, .json = values->json};
-	struct dls_ctx *ctx;
-	int signals, rc;
-
-	cli_descriptors_raise();
-	rc = cli_threads_set(values->threads, values->devices, argv, err);
-	if (rc == 0)
-		rc = cli_signals_init(&signals, err);
-	if (rc)
-		return rc;
-	rc = cli_ctx_create(&log, values->log_level, &ctx, err);
-	if (rc)
-		return rc;
-	rc = serve(values, ctx, signals, err);
-	dls_ctx_destroy(ctx);
-	return rc;
-}
+static const struct cli_daemon worker_daemon = {
+	.program =
+		{
+			.name = "dls-worker",
+			.about = "Runs the tasks that a master hands it on this machine.",
+			.options = options,
+		},
+	.event = "registered",
+	.address = "master",
+	.words = "works for",
+	.prepare = prepare,
+	.check = check,
+	.serve = serve,
+};
 
 int main(int argc, char **argv)
 {
-	struct cli_options found;
-	struct dls_error err = {0};
 	struct values values = {0};
-	int rc = cli_options_parse(&program, argc, argv, &values, &found, &err), exit_code = 0;
 
-	if (rc < 0) {
-		cli_report(program.name, &err);
-		exit_code = CLI_EXIT_USAGE;
-	} else if (rc == 0 && run(&values, argv, &err) != 0) {
-		exit_code = cli_report(program.name, &err);
-	}
-	cli_options_fini(&found);
-	return exit_code;
+	return cli_daemon_main(&worker_daemon, &values, argc, argv);
 }

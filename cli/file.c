@@ -2,7 +2,6 @@
 
 #include "cli/failure.h"
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,25 +59,59 @@ int cli_file_read(const char *path, size_t limit, char **text_out, struct dls_er
 	return rc;
 }
 
-int cli_file_write(const char *path, const char *text, struct dls_error *err)
+int cli_file_begin(const char *path, char **temporary_out, int *file_out, struct dls_error *err)
 {
-	char temporary[PATH_MAX];
-	size_t length = strlen(text);
+	char *temporary = malloc(strlen(path) + sizeof ".XXXXXX");
 	mode_t mask = umask(0);
 	int file;
-	bool written;
 
 	umask(mask);
-	if ((size_t)snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= sizeof temporary)
-		return cli_fail(err, DLS_EIO, "cannot write %.64s...: the name is too long", path);
+	if (!temporary)
+		return cli_fail(err, DLS_ENOMEM, "out of memory");
+	sprintf(temporary, "%s.XXXXXX", path);
 	file = mkstemp(temporary);
-	if (file < 0)
-		return cli_fail_errno(err, DLS_EIO, "cannot write %s", path);
-	written = write(file, text, length) == (ssize_t)length && fchmod(file, 0666 & ~mask) == 0;
-	written = close(file) == 0 && written;
-	if (written && rename(temporary, path) == 0)
+	if (file >= 0 && fchmod(file, 0666 & ~mask) == 0) {
+		*temporary_out = temporary;
+		*file_out = file;
 		return 0;
+	}
 	cli_fail_errno(err, DLS_EIO, "cannot write %s", path);
-	unlink(temporary);
+	if (file >= 0) {
+		close(file);
+		unlink(temporary);
+	}
+	free(temporary);
 	return err->code;
+}
+
+int cli_file_write(const char *path, const char *text, struct dls_error *err)
+{
+	size_t length = strlen(text);
+	char *temporary;
+	bool written;
+	int file, rc = cli_file_begin(path, &temporary, &file, err);
+
+	if (rc)
+		return rc;
+	written = write(file, text, length) == (ssize_t)length;
+	written = close(file) == 0 && written;
+	if (!written || rename(temporary, path) != 0) {
+		rc = cli_fail_errno(err, DLS_EIO, "cannot write %s", path);
+		unlink(temporary);
+	}
+	free(temporary);
+	return rc;
+}
+
+int cli_file_check(const char *path, struct dls_error *err)
+{
+	char *temporary;
+	int file, rc = cli_file_begin(path, &temporary, &file, err);
+
+	if (rc)
+		return rc;
+	close(file);
+	unlink(temporary);
+	free(temporary);
+	return 0;
 }

@@ -1,10 +1,10 @@
 #include "cli/npy.h"
 
 #include "cli/failure.h"
+#include "cli/file.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ALIGNMENT = 64, PREFIX_BYTES = 10, HEADER_BYTES = 512 };
@@ -26,21 +26,17 @@ static const char *const spellings[] = {
 
 int cli_npy_init(const char *path, uint64_t items, struct cli_npy *npy_out, struct dls_error *err)
 {
-	struct cli_npy npy = {.path = path, .items = items, .temporary = malloc(strlen(path) + sizeof ".XXXXXX")};
-	mode_t mask = umask(0);
-	int file;
+	struct cli_npy npy = {.path = path, .items = items};
+	int file, rc = cli_file_begin(path, &npy.temporary, &file, err);
 
-	umask(mask);
-	if (!npy.temporary)
-		return cli_fail(err, DLS_ENOMEM, "out of memory");
-	sprintf(npy.temporary, "%s.XXXXXX", path);
-	file = mkstemp(npy.temporary);
-	if (file >= 0)
-		npy.file = fdopen(file, "wb");
-	if (!npy.file || fchmod(file, 0666 & ~mask) < 0) {
-		cli_fail_errno(err, DLS_EIO, "cannot write %s", path);
+	if (rc)
+		return rc;
+	npy.file = fdopen(file, "wb");
+	if (!npy.file) {
+		rc = cli_fail_errno(err, DLS_EIO, "cannot write %s", path);
+		close(file);
 		cli_npy_fini(&npy);
-		return err->code;
+		return rc;
 	}
 	*npy_out = npy;
 	return 0;

@@ -4,8 +4,6 @@
 #include "cli/failure.h"
 #include "cli/nearest.h"
 #include <dlsched/version.h>
-#include <errno.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,80 +23,6 @@ struct walk {
 	bool help, version;
 	struct dls_error *err;
 };
-
-static int set_flag(const char *where, const char *text, int *value, struct dls_error *err)
-{
-	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
-		return cli_fail(err, DLS_EINVAL, "%s is \"%.64s\"; it is true or false", where, text);
-	*value = text[0] == 't';
-	return 0;
-}
-
-static int set_word(
-	const struct cli_option *option, const char *where, const char *text, int *value, struct dls_error *err)
-{
-	char known[256];
-	size_t length = 0;
-
-	for (int i = 0; option->words[i]; i++) {
-		if (strcmp(option->words[i], text) == 0) {
-			*value = i;
-			return 0;
-		}
-		length += (size_t)snprintf(
-			known + length, sizeof known - length, "%s%s", i ? ", " : "", option->words[i]);
-	}
-	return cli_fail(err, DLS_EINVAL, "%s is \"%.64s\"; it is one of: %s", where, text, known);
-}
-
-static int set_whole(
-	const struct cli_option *option, const char *where, const char *text, int64_t *value, struct dls_error *err)
-{
-	char *end;
-	long long number;
-
-	errno = 0;
-	number = strtoll(text, &end, 10);
-	if (errno || end == text || *end || number < option->low || number > option->high)
-		return cli_fail(err, DLS_EINVAL, "%s is \"%.64s\"; it is a whole number from %lld to %lld", where, text,
-			(long long)option->low, (long long)option->high);
-	*value = number;
-	return 0;
-}
-
-static int set_seconds(
-	const struct cli_option *option, const char *where, const char *text, int64_t *value, struct dls_error *err)
-{
-	char *end;
-	double seconds = strtod(text, &end);
-
-	if (end == text || *end || !isfinite(seconds) || seconds < 0 || seconds * 1000 > (double)option->high)
-		return cli_fail(err, DLS_EINVAL, "%s is \"%.64s\"; it is a number of seconds from 0 to %lld", where,
-			text, (long long)option->high / 1000);
-	*value = (int64_t)(seconds * 1000 + 0.999); /* rounded up: a short time is not none */
-	return 0;
-}
-
-int cli_option_set(
-	const struct cli_option *option, const char *where, const char *text, void *values, struct dls_error *err)
-{
-	void *value = (char *)values + option->offset;
-
-	switch (option->kind) {
-	case CLI_FLAG:
-		return set_flag(where, text, value, err);
-	case CLI_TEXT:
-		*(const char **)value = text;
-		return 0;
-	case CLI_WORD:
-		return set_word(option, where, text, value, err);
-	case CLI_WHOLE:
-		return set_whole(option, where, text, value, err);
-	case CLI_SECONDS:
-		return set_seconds(option, where, text, value, err);
-	}
-	return cli_fail(err, DLS_EINVAL, "%s cannot be set", where);
-}
 
 const struct cli_option *cli_option_find(
 	const struct cli_option *table, const char *name, const struct cli_option **nearest_out)

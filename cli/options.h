@@ -8,8 +8,10 @@
 #define DLSI_CLI_OPTIONS_H
 
 #include <dlsched/error.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum cli_kind {
 	CLI_FLAG,    /* int, 0 or 1 */
@@ -67,6 +69,12 @@ void cli_options_fini(struct cli_options *options);
 /* Gives one option its value. `where` names it in errors ("--top", "worker.json: top"). */
 int cli_option_set(
 	const struct cli_option *option, const char *where, const char *text, void *values, struct dls_error *err);
+
+/* Whether there is one to write: a text without a default may be missing. */
+bool cli_option_has_value(const struct cli_option *option, const void *values);
+
+/* Writes the value as the command line takes it, or as a configuration file does. */
+void cli_option_write(FILE *to, const struct cli_option *option, bool json, const void *values);
 
 /* The row of that name; NULL if there is none, and then *nearest_out is the one most like it. */
 const struct cli_option *cli_option_find(

@@ -29,6 +29,10 @@ struct dls_master_options {
 int dls_master_create(struct dls_ctx *ctx, const struct dls_master_options *options, struct dls_master **master_out,
 	struct dls_error *err);
 
+/* Whether a master could be made with these options, as far as it shows without listening: the address resolves and is
+ * allowed, the policy exists. Errors: as dls_master_create. */
+int dls_master_check(struct dls_ctx *ctx, const struct dls_master_options *options, struct dls_error *err);
+
 /* The endpoint it listens on, with the real port. Valid as long as the master. */
 const char *dls_master_endpoint(const struct dls_master *master);
 

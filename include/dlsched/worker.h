@@ -37,6 +37,10 @@ struct dls_worker_options {
 int dls_worker_create(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_worker **worker_out,
 	struct dls_error *err);
 
+/* Whether a worker could be made with these options, as far as it shows without a socket: addresses resolve and are
+ * allowed, and the folder for models is there or has now been made. Errors: as dls_worker_create. */
+int dls_worker_check(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_error *err);
+
 struct dls_handler_ops {
 	size_t size;
 
@@ -55,8 +59,16 @@ int dls_worker_handle(
 
 int dls_worker_start(struct dls_worker *worker, struct dls_error *err);
 
-/* Waits until a master has taken it in; errors as dls_client_wait. */
+/* Waits until a master has taken it in. Errors: as dls_client_wait, DLS_ESTATE (not started), and that with which it
+ * has ended for good, DLS_EEXISTS for instance where a second worker of its name has taken its place. */
 int dls_worker_wait(struct dls_worker *worker, int timeout_ms, struct dls_error *err);
+
+/* For event loops: a descriptor that becomes readable when a master has taken the worker in, when it has lost its
+ * master, and when it has ended for good. It belongs to the worker; do not read or close it. dls_worker_process clears
+ * it and says how the worker stands: 1 a master has it, 0 none has and it looks for one, or the error with which it has
+ * ended for good or that it has not been started (DLS_ESTATE). */
+int dls_worker_fd(struct dls_worker *worker);
+int dls_worker_process(struct dls_worker *worker, struct dls_error *err);
 
 /* Tells the master, cancels what runs and waits for the handlers to return. NULL is allowed. */
 void dls_worker_destroy(struct dls_worker *worker);

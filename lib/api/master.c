@@ -31,16 +31,30 @@ static int complete(struct dls_master_options *options, struct dls_error *err)
 	return 0;
 }
 
+static int read(struct dls_ctx *ctx, const struct dls_master_options *options, struct dls_master_options *known,
+	struct dls_error *err)
+{
+	int rc = dlsi_ctx_check(ctx, err);
+
+	if (rc == 0)
+		rc = dlsi_options_read("dls_master_options", options, sizeof *known, known, err);
+	return rc ? rc : complete(known, err);
+}
+
+DLS_EXPORT int dls_master_check(struct dls_ctx *ctx, const struct dls_master_options *options, struct dls_error *err)
+{
+	struct dls_master_options known;
+	int rc = read(ctx, options, &known, err);
+
+	return rc ? rc : dlsi_node_master_check(&known, err);
+}
+
 DLS_EXPORT int dls_master_create(struct dls_ctx *ctx, const struct dls_master_options *options,
 	struct dls_master **master_out, struct dls_error *err)
 {
 	struct dls_master_options known;
-	int rc = dlsi_ctx_check(ctx, err);
+	int rc = read(ctx, options, &known, err);
 
-	if (rc == 0)
-		rc = dlsi_options_read("dls_master_options", options, sizeof known, &known, err);
-	if (rc == 0)
-		rc = complete(&known, err);
 	if (rc)
 		return rc;
 	if (!master_out)

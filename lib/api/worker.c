@@ -25,16 +25,30 @@ static int complete(struct dls_worker_options *options, struct dls_error *err)
 	return 0;
 }
 
+static int read(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_worker_options *known,
+	struct dls_error *err)
+{
+	int rc = dlsi_ctx_check(ctx, err);
+
+	if (rc == 0)
+		rc = dlsi_options_read("dls_worker_options", options, sizeof *known, known, err);
+	return rc ? rc : complete(known, err);
+}
+
+DLS_EXPORT int dls_worker_check(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_error *err)
+{
+	struct dls_worker_options known;
+	int rc = read(ctx, options, &known, err);
+
+	return rc ? rc : dlsi_node_worker_check_options(ctx, &known, err);
+}
+
 DLS_EXPORT int dls_worker_create(struct dls_ctx *ctx, const struct dls_worker_options *options,
 	struct dls_worker **worker_out, struct dls_error *err)
 {
 	struct dls_worker_options known;
-	int rc = dlsi_ctx_check(ctx, err);
+	int rc = read(ctx, options, &known, err);
 
-	if (rc == 0)
-		rc = dlsi_options_read("dls_worker_options", options, sizeof known, &known, err);
-	if (rc == 0)
-		rc = complete(&known, err);
 	if (rc)
 		return rc;
 	if (!worker_out)
@@ -73,6 +87,20 @@ DLS_EXPORT int dls_worker_wait(struct dls_worker *worker, int timeout_ms, struct
 	int rc = dlsi_node_worker_check(worker, err);
 
 	return rc ? rc : dlsi_node_worker_wait(worker, timeout_ms, err);
+}
+
+DLS_EXPORT int dls_worker_fd(struct dls_worker *worker)
+{
+	int rc = dlsi_node_worker_check(worker, NULL);
+
+	return rc ? rc : worker->news_fd;
+}
+
+DLS_EXPORT int dls_worker_process(struct dls_worker *worker, struct dls_error *err)
+{
+	int rc = dlsi_node_worker_check(worker, err);
+
+	return rc ? rc : dlsi_node_worker_process(worker, err);
 }
 
 DLS_EXPORT void dls_worker_destroy(struct dls_worker *worker)

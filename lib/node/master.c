@@ -56,7 +56,7 @@ static int revive(struct dlsi_driver *driver)
 
 static const struct dlsi_driver_ops driver_ops = {"master", step, carry_out, broken, revive};
 
-static int configure(struct dls_master *master, const struct dls_master_options *options, struct dls_error *err)
+static void configure(struct dls_master *master, const struct dls_master_options *options)
 {
 	master->config = (struct dlsi_master_config){
 		.term = 1,
@@ -72,7 +72,6 @@ static int configure(struct dls_master *master, const struct dls_master_options 
 		.heartbeat_ms = (int)options->heartbeat_ms,
 		.timeout_ms = (int)options->worker_timeout_ms,
 	};
-	return dlsi_policy_find(options->policy, &master->config.policy, err);
 }
 
 /* Before it listens: what is not an address is said to be none rather than to be too open. */
@@ -90,6 +89,21 @@ static int check_bind(const struct dls_master_options *options, struct dls_error
 			"insecure (--insecure), or listen on a loopback address",
 			options->bind);
 	return 0;
+}
+
+static int check(
+	const struct dls_master_options *options, const struct dlsi_policy_ops **policy_out, struct dls_error *err)
+{
+	int rc = dlsi_policy_find(options->policy, policy_out, err);
+
+	return rc ? rc : check_bind(options, err);
+}
+
+int dlsi_node_master_check(const struct dls_master_options *options, struct dls_error *err)
+{
+	const struct dlsi_policy_ops *policy;
+
+	return check(options, &policy, err);
 }
 
 static int listen(struct dls_master *master, struct dls_error *err)
@@ -121,9 +135,8 @@ int dlsi_node_master_create(struct dls_ctx *ctx, const struct dls_master_options
 	if (!master)
 		return dlsi_fail_memory(err);
 	dlsi_driver_init(&master->driver, ctx, &driver_ops);
-	rc = configure(master, options, err);
-	if (rc == 0)
-		rc = check_bind(options, err);
+	configure(master, options);
+	rc = check(options, &master->config.policy, err);
 	if (rc == 0)
 		rc = create_core(master, err);
 	if (rc == 0)

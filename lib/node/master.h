@@ -21,6 +21,9 @@ struct dls_master {
 int dlsi_node_master_create(struct dls_ctx *ctx, const struct dls_master_options *options,
 	struct dls_master **master_out, struct dls_error *err);
 
+/* What of that shows without listening. */
+int dlsi_node_master_check(const struct dls_master_options *options, struct dls_error *err);
+
 /* Tells all peers. NULL is allowed. */
 void dlsi_node_master_destroy(struct dls_master *master);
 

@@ -126,6 +126,13 @@ static int choose_bind(
 	return find_interface(options->master, out, DLSI_ENDPOINT_BYTES + 1, err);
 }
 
+int dlsi_plane_check(const struct dlsi_plane_options *options, struct dls_error *err)
+{
+	char bind[DLSI_ENDPOINT_BYTES + 1];
+
+	return choose_bind(options, bind, err);
+}
+
 static struct plane *find(struct dls_ctx *ctx, const char *bind)
 {
 	dlsi_list_each (node, &ctx->planes) {

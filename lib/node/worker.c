@@ -5,10 +5,12 @@
 #include "base/random.h"
 #include "net/dataplane.h"
 #include "node/plane.h"
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 /* ZeroMQ's own signs of life, beside the agent's: they see a stopped master. */
@@ -37,11 +39,18 @@ static void step(
 	dlsi_agent_step(worker_of(driver)->agent, now_ns, event, effects);
 }
 
+/* Under the mutex: whoever waits for a change of its standing looks again. */
+static void tell(struct dls_worker *worker)
+{
+	pthread_cond_broadcast(&worker->changed);
+	eventfd_write(worker->news_fd, 1);
+}
+
 static void set_welcomed(struct dls_worker *worker, bool welcomed)
 {
 	pthread_mutex_lock(&worker->mutex);
 	worker->welcomed = welcomed;
-	pthread_cond_broadcast(&worker->changed);
+	tell(worker);
 	pthread_mutex_unlock(&worker->mutex);
 }
 
@@ -50,7 +59,7 @@ static void set_over(struct dls_worker *worker, int code, struct dlsi_text sente
 	pthread_mutex_lock(&worker->mutex);
 	worker->welcomed = false;
 	dlsi_fail(&worker->over, code, "%.*s", (int)sentence.length, sentence.data);
-	pthread_cond_broadcast(&worker->changed);
+	tell(worker);
 	pthread_mutex_unlock(&worker->mutex);
 }
 
@@ -183,17 +192,25 @@ static int choose_cache(const struct dlsi_alloc *alloc, char **folder_out, struc
 	return 0;
 }
 
+static int open_cache(
+	const struct dlsi_alloc *alloc, const char *folder, struct dlsi_cache **cache_out, struct dls_error *err)
+{
+	char *chosen = NULL;
+	int rc = folder ? 0 : choose_cache(alloc, &chosen, err);
+
+	if (rc == 0)
+		rc = dlsi_cache_open(alloc, folder ? folder : chosen, 0, cache_out, err);
+	dlsi_free(alloc, chosen);
+	return rc;
+}
+
 /* What running models takes. The processors that are the devices' share help to prepare inputs. */
 static int prepare_models(struct dls_worker *worker, const char *folder, struct dls_error *err)
 {
 	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
 	unsigned share = worker->topology.threads / worker->device_count, helpers = share ? share - 1 : 0;
-	char *chosen = NULL;
-	int rc = folder ? 0 : choose_cache(alloc, &chosen, err);
+	int rc = open_cache(alloc, folder, &worker->cache, err);
 
-	if (rc == 0)
-		rc = dlsi_cache_open(alloc, folder ? folder : chosen, 0, &worker->cache, err);
-	dlsi_free(alloc, chosen);
 	if (rc == 0)
 		rc = dlsi_executor_create(alloc, "dls-librarian", &worker->librarian, err);
 	for (uint16_t i = 0; i < worker->device_count && rc == 0; i++)
@@ -221,6 +238,7 @@ static int make_devices(struct dls_worker *worker, uint32_t count, struct dls_er
 static void init(struct dls_worker *worker, struct dls_ctx *ctx)
 {
 	worker->ctx = ctx;
+	worker->news_fd = -1;
 	dlsi_driver_init(&worker->driver, ctx, &driver_ops);
 	dlsi_map_init(&worker->job_by_id, &ctx->alloc, dlsi_random_u64());
 	dlsi_list_init(&worker->jobs);
@@ -278,6 +296,8 @@ static void fini(struct dls_worker *worker)
 	for (uint16_t i = 0; i < worker->handler_count; i++)
 		dlsi_free(alloc, worker->handlers[i].name);
 	dlsi_free(alloc, worker->handlers);
+	if (worker->news_fd >= 0)
+		close(worker->news_fd);
 	pthread_cond_destroy(&worker->changed);
 	pthread_mutex_destroy(&worker->mutex);
 	dlsi_free(alloc, worker->master);
@@ -299,7 +319,13 @@ int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options
 	worker->no_models = options->no_models;
 	worker->master = dlsi_strdup(&ctx->alloc, options->master);
 	worker->name = options->name ? dlsi_strdup(&ctx->alloc, options->name) : make_name(&ctx->alloc);
-	rc = worker->master && worker->name ? dlsi_plane_ref(ctx, &plane, &worker->plane, err) : dlsi_fail_memory(err);
+	worker->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!worker->master || !worker->name)
+		rc = dlsi_fail_memory(err);
+	else if (worker->news_fd < 0)
+		rc = dlsi_fail_errno(err, DLS_EIO, errno, "cannot create a descriptor for the worker's news");
+	else
+		rc = dlsi_plane_ref(ctx, &plane, &worker->plane, err);
 	if (rc == 0)
 		rc = dlsi_topology_read(&worker->topology, err);
 	if (rc == 0)
@@ -313,6 +339,18 @@ int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options
 	dlsi_ctx_ref(ctx);
 	*worker_out = worker;
 	return 0;
+}
+
+int dlsi_node_worker_check_options(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_error *err)
+{
+	struct dlsi_plane_options plane = {options->master, options->data_bind, options->insecure};
+	struct dlsi_cache *cache = NULL;
+	int rc = dlsi_plane_check(&plane, err);
+
+	if (rc == 0 && !options->no_models)
+		rc = open_cache(&ctx->alloc, options->cache_dir, &cache, err);
+	dlsi_cache_close(cache);
+	return rc;
 }
 
 void dlsi_node_worker_destroy(struct dls_worker *worker)
@@ -333,13 +371,14 @@ int dlsi_node_worker_check(const struct dls_worker *worker, struct dls_error *er
 	return dlsi_ctx_check(worker->ctx, err);
 }
 
-int dlsi_node_worker_handle(
+/* Under the mutex. */
+static int add_handler(
 	struct dls_worker *worker, const char *name, const struct dls_handler_ops *ops, struct dls_error *err)
 {
 	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
 	struct dlsi_handler *grown;
 
-	if (worker->agent)
+	if (worker->started)
 		return dlsi_fail(err, DLS_ESTATE, "the worker has been started; register \"%s\" before that", name);
 	if (dlsi_worker_find_handler(worker, name))
 		return dlsi_fail(err, DLS_EEXISTS, "the worker has a handler \"%s\" already", name);
@@ -354,6 +393,17 @@ int dlsi_node_worker_handle(
 		return dlsi_fail_memory(err);
 	worker->handler_count++;
 	return 0;
+}
+
+int dlsi_node_worker_handle(
+	struct dls_worker *worker, const char *name, const struct dls_handler_ops *ops, struct dls_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&worker->mutex);
+	rc = add_handler(worker, name, ops, err);
+	pthread_mutex_unlock(&worker->mutex);
+	return rc;
 }
 
 /* ---- starting it */
@@ -388,6 +438,28 @@ static int create_agent(struct dls_worker *worker, struct dls_error *err)
 	return dlsi_agent_create(&worker->ctx->alloc, &config, &worker->agent, err);
 }
 
+/* From here on no handler is added. */
+static int begin(struct dls_worker *worker, struct dls_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&worker->mutex);
+	rc = worker->started ? dlsi_fail(err, DLS_ESTATE, "the worker has been started before")
+			     : create_agent(worker, err);
+	worker->started = worker->started || rc == 0;
+	pthread_mutex_unlock(&worker->mutex);
+	return rc;
+}
+
+static void begin_not(struct dls_worker *worker)
+{
+	pthread_mutex_lock(&worker->mutex);
+	dlsi_agent_destroy(worker->agent, NULL);
+	worker->agent = NULL;
+	worker->started = false;
+	pthread_mutex_unlock(&worker->mutex);
+}
+
 int dlsi_node_worker_start(struct dls_worker *worker, struct dls_error *err)
 {
 	struct dlsi_transport_config config = {
@@ -397,39 +469,56 @@ int dlsi_node_worker_start(struct dls_worker *worker, struct dls_error *err)
 		.timeout_ms = TIMEOUT_MS,
 	};
 	struct dlsi_transport *transport;
-	int rc;
+	int rc = begin(worker, err);
 
-	if (worker->agent)
-		return dlsi_fail(err, DLS_ESTATE, "the worker has been started before");
-	rc = create_agent(worker, err);
 	if (rc)
 		return rc;
 	rc = dlsi_transport_dial(&worker->ctx->alloc, &config, &transport, err);
 	if (rc == 0)
 		rc = dlsi_driver_start(&worker->driver, transport, true, err);
-	if (rc) {
-		dlsi_agent_destroy(worker->agent, NULL);
-		worker->agent = NULL;
-	}
+	if (rc)
+		begin_not(worker);
 	return rc;
+}
+
+/* Under the mutex: how it stands where no time helps. Returns 1 with a master, 0 without, or why neither can be. */
+static int standing(const struct dls_worker *worker, struct dls_error *err)
+{
+	if (!worker->started)
+		return dlsi_fail(err, DLS_ESTATE, "the worker has not been started: call dls_worker_start first");
+	if (worker->over.code)
+		return dlsi_fail(err, worker->over.code, "%s", worker->over.text);
+	return worker->welcomed;
 }
 
 int dlsi_node_worker_wait(struct dls_worker *worker, int timeout_ms, struct dls_error *err)
 {
 	int64_t until_ns = dlsi_timeout_end_ns(timeout_ms);
 	bool in_time = true;
-	int rc = 0;
+	int rc;
 
 	pthread_mutex_lock(&worker->mutex);
-	while (!worker->welcomed && !worker->over.code && in_time)
+	while ((rc = standing(worker, err)) == 0 && in_time)
 		in_time = dlsi_condition_wait(&worker->changed, &worker->mutex, until_ns);
-	if (worker->over.code)
-		rc = dlsi_fail(err, worker->over.code, "%s", worker->over.text);
-	else if (!worker->welcomed && worker->reached)
+	if (rc > 0)
+		rc = 0;
+	else if (rc == 0 && worker->reached)
 		rc = dlsi_fail(
 			err, DLS_EPROTOCOL, "what listens at %s does not answer as a master does", worker->master);
-	else if (!worker->welcomed)
+	else if (rc == 0)
 		rc = dlsi_fail(err, DLS_EUNREACHABLE, "no master answers at %s; is it running?", worker->master);
+	pthread_mutex_unlock(&worker->mutex);
+	return rc;
+}
+
+int dlsi_node_worker_process(struct dls_worker *worker, struct dls_error *err)
+{
+	eventfd_t ignored;
+	int rc;
+
+	pthread_mutex_lock(&worker->mutex);
+	eventfd_read(worker->news_fd, &ignored);
+	rc = standing(worker, err);
 	pthread_mutex_unlock(&worker->mutex);
 	return rc;
 }

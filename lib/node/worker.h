@@ -35,7 +35,7 @@ struct dlsi_worker_room {
 struct dls_worker {
 	struct dlsi_driver driver; /* first */
 	struct dls_ctx *ctx;
-	struct dlsi_agent *agent; /* NULL: not started */
+	struct dlsi_agent *agent; /* NULL: not started yet */
 	struct dlsi_dataplane *plane;
 	struct dlsi_cache *cache; /* NULL: it runs no models */
 	struct dlsi_executor *librarian;
@@ -62,8 +62,11 @@ struct dls_worker {
 	unsigned reads;                     /* of inputs, under way */
 	bool ending;                        /* nothing is fetched any more */
 
-	pthread_mutex_t mutex; /* guards what follows */
+	int news_fd; /* readable when `welcomed` or `over` has changed */
+
+	pthread_mutex_t mutex; /* guards what follows, and the handlers until it is started */
 	pthread_cond_t changed;
+	bool started;
 	unsigned busy;         /* tasks, fetches and works of the librarian */
 	bool reached;          /* there is a connection, to whomever */
 	bool welcomed;         /* a master has taken it in */
@@ -75,6 +78,10 @@ int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options
 	struct dls_worker **worker_out, struct dls_error *err);
 void dlsi_node_worker_destroy(struct dls_worker *worker);
 
+/* What of that shows without a socket. */
+int dlsi_node_worker_check_options(
+	struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_error *err);
+
 /* Errors: DLS_EINVAL (NULL), DLS_EFORK. */
 int dlsi_node_worker_check(const struct dls_worker *worker, struct dls_error *err);
 
@@ -82,6 +89,7 @@ int dlsi_node_worker_handle(
 	struct dls_worker *worker, const char *name, const struct dls_handler_ops *ops, struct dls_error *err);
 int dlsi_node_worker_start(struct dls_worker *worker, struct dls_error *err);
 int dlsi_node_worker_wait(struct dls_worker *worker, int timeout_ms, struct dls_error *err);
+int dlsi_node_worker_process(struct dls_worker *worker, struct dls_error *err);
 
 /* ---- for the files worker*.c */
 

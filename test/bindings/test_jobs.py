@@ -217,3 +217,24 @@ def test_items_of_a_closed_worker_go_to_another(master, client):
         second.handle("work", lambda item: item.inputs[0] * 2)
         second.start()
         assert [(int(result.value), result.worker) for result in job] == [(40, "second"), (42, "second")]
+
+
+def test_a_worker_that_serves_ends_with_what_ends_it(master):
+    """Another worker of its name takes its place."""
+    first = dlsched.Worker(master, name="twin", models=False).start()
+    first.wait(SECONDS)
+    with dlsched.Worker(master, name="twin", models=False) as second:
+        second.start()
+        with pytest.raises(errors.EEXISTS):
+            first._stay()
+    first.close()
+
+
+def test_closing_a_worker_ends_its_service(master):
+    worker = dlsched.Worker(master, models=False)
+    serving = threading.Thread(target=worker.serve)
+    serving.start()
+    wait_until(lambda: worker._users)
+    worker.close()
+    serving.join(SECONDS)
+    assert not serving.is_alive()

@@ -1,6 +1,9 @@
-/* A worker by itself: what it refuses before it has a master, and how it ends. */
+/* A worker by itself: what it refuses before it has a master, how it tells of one, and how it ends. */
+#include "test/unit/site.h"
 #include "test/unit/unit.h"
-#include <dlsched/worker.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -133,5 +136,114 @@ static void test_says_that_no_master_answers(void **state)
 	dls_ctx_destroy(ctx);
 }
 
+static void test_is_waited_for_only_when_started(void **state)
+{
+	struct dls_worker *worker;
+	struct dls_ctx *ctx = make_worker(&worker);
+	struct dls_error err;
+
+	(void)state;
+	assert_int_equal(dls_worker_wait(worker, -1, &err), DLS_ESTATE);
+	assert_string_equal(err.text, "the worker has not been started: call dls_worker_start first");
+	assert_int_equal(dls_worker_process(worker, &err), DLS_ESTATE);
+	assert_int_equal(dls_worker_start(worker, NULL), 0);
+	assert_int_equal(dls_worker_process(worker, &err), 0);
+	dls_worker_destroy(worker);
+	dls_ctx_destroy(ctx);
+}
+
+static void *wait_until_started(void *arg)
+{
+	while (dls_worker_wait(arg, 0, NULL) == DLS_ESTATE && dls_worker_handle(arg, "a", &nothing_ops, NULL) != 0)
+		sched_yield();
+	return NULL;
+}
+
+/* A sanitizer sees what is not guarded. */
+static void test_is_started_while_others_wait(void **state)
+{
+	struct dls_worker *worker;
+	struct dls_ctx *ctx = make_worker(&worker);
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(dls_worker_handle(worker, "a", &nothing_ops, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_until_started, worker), 0);
+	assert_int_equal(dls_worker_start(worker, NULL), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	dls_worker_destroy(worker);
+	dls_ctx_destroy(ctx);
+}
+
+/* Waits for news and returns how the worker stands then. */
+static int next_standing(struct dls_worker *worker, struct dls_error *err)
+{
+	struct pollfd wait = {.fd = dls_worker_fd(worker), .events = POLLIN};
+
+	assert_int_equal(poll(&wait, 1, SITE_TIMEOUT_MS), 1);
+	return dls_worker_process(worker, err);
+}
+
+static void test_tells_how_it_stands(void **state)
+{
+	struct dls_master_options master_options = DLS_MASTER_OPTIONS_INIT;
+	struct dls_worker_options options;
+	struct dls_worker *worker, *twin;
+	struct dls_master *master;
+	struct dls_error err;
+	char endpoint[256];
+	struct dls_ctx *ctx;
+
+	(void)state;
+	assert_int_equal(dls_ctx_create(NULL, &ctx, NULL), 0);
+	master_options.bind = "tcp://127.0.0.1:0";
+	assert_int_equal(dls_master_create(ctx, &master_options, &master, NULL), 0);
+	snprintf(endpoint, sizeof endpoint, "%s", dls_master_endpoint(master));
+	options = options_of(endpoint);
+	options.name = "one";
+	assert_int_equal(dls_worker_create(ctx, &options, &worker, NULL), 0);
+	assert_int_equal(dls_worker_start(worker, NULL), 0);
+	assert_int_equal(next_standing(worker, &err), 1);
+
+	dls_master_destroy(master);
+	assert_int_equal(next_standing(worker, &err), 0);
+	master_options.bind = endpoint;
+	assert_int_equal(dls_master_create(ctx, &master_options, &master, NULL), 0);
+	assert_int_equal(next_standing(worker, &err), 1);
+
+	assert_int_equal(dls_worker_create(ctx, &options, &twin, NULL), 0);
+	assert_int_equal(dls_worker_start(twin, NULL), 0);
+	assert_int_equal(next_standing(worker, &err), DLS_EEXISTS);
+	assert_int_equal(dls_worker_process(worker, &err), DLS_EEXISTS);
+	dls_worker_destroy(twin);
+	dls_worker_destroy(worker);
+	dls_master_destroy(master);
+	dls_ctx_destroy(ctx);
+}
+
+static void test_checks_options_without_a_socket(void **state)
+{
+	struct dls_worker_options options = options_of("tcp://127.0.0.1:1");
+	struct dls_worker *worker;
+	struct dls_ctx *ctx;
+	struct dls_error err;
+
+	(void)state;
+	assert_int_equal(dls_ctx_create(NULL, &ctx, NULL), 0);
+	assert_int_equal(dls_worker_check(ctx, &options, NULL), 0);
+	options.data_bind = "ipc:///proc/no-socket-can-be-here";
+	assert_int_equal(dls_worker_create(ctx, &options, &worker, NULL), DLS_EADDRESS);
+	assert_int_equal(dls_worker_check(ctx, &options, NULL), 0);
+	options.data_bind = "tcp://0.0.0.0:0";
+	assert_int_equal(dls_worker_check(ctx, &options, NULL), DLS_EDENIED);
+	options.data_bind = NULL;
+	options.no_models = 0;
+	options.cache_dir = "/proc/no-folder-can-be-here";
+	assert_int_equal(dls_worker_check(ctx, &options, &err), DLS_EIO);
+	assert_non_null(strstr(err.text, options.cache_dir));
+	dls_ctx_destroy(ctx);
+}
+
 UNIT_MAIN(test_refuses_impossible_options, test_refuses_impossible_handlers, test_takes_only_so_many_handlers,
-	test_starts_once, test_says_that_no_master_answers)
+	test_starts_once, test_says_that_no_master_answers, test_is_waited_for_only_when_started,
+	test_is_started_while_others_wait, test_tells_how_it_stands, test_checks_options_without_a_socket)

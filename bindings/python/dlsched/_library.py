@@ -136,6 +136,8 @@ FUNCTIONS = {
     "dls_worker_handle": (c_int, [c_void_p, c_char_p, POINTER(HandlerOps), ERROR]),
     "dls_worker_start": (c_int, [c_void_p, ERROR]),
     "dls_worker_wait": (c_int, [c_void_p, c_int, ERROR]),
+    "dls_worker_fd": (c_int, [c_void_p]),
+    "dls_worker_process": (c_int, [c_void_p, ERROR]),
     "dls_worker_destroy": (None, [c_void_p]),
     "dls_task_items": (c_uint32, [c_void_p]),
     "dls_task_item_number": (c_uint64, [c_void_p, c_uint32]),

@@ -3,13 +3,14 @@
 import ctypes
 import json
 import os
+import select
 import threading
 import time
 import traceback
 
 from . import errors
 from ._arrays import as_array, describe, to_array
-from ._handle import Context, Handle, create
+from ._handle import SLICE_SECONDS, Context, Handle, create
 from ._library import RUN, TENSORS, HandlerOps, Tensor, WorkerOptions, call, lib
 from .client import encode
 
@@ -135,14 +136,22 @@ class Worker(Handle):
         self._wait(lib.dls_worker_wait, timeout, errors.EUNREACHABLE)
 
     def serve(self):
-        """Starts the worker and runs it until Ctrl-C."""
+        """Starts the worker and runs it until Ctrl-C, or until another thread closes it; raises what ends it for good."""
         try:
             self.start()
-            threading.Event().wait()
+            self._stay()
         except KeyboardInterrupt:
             pass
         finally:
             self.close()
+
+    def _stay(self):
+        with self._use() as pointer:
+            news = select.poll()
+            news.register(lib.dls_worker_fd(pointer), select.POLLIN)
+            while not self._closing:
+                if news.poll(SLICE_SECONDS * 1000):
+                    call(lib.dls_worker_process, pointer)
 
     def _run_task(self, function, task):
         thread = threading.get_ident()

@@ -1,0 +1,117 @@
+/* The values of options: read from what the user wrote, and written out again. */
+#include "cli/failure.h"
+#include "cli/json.h"
+#include "cli/options.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int set_flag(const char *where, const char *text, int *value, struct dls_error *err)
+{
+	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+		return cli_fail(err, DLS_EINVAL, "%s is \"%.64s\"; it is true or false", where, text);
+	*value = text[0] == 't';
+	return 0;
+}
+
+static int set_word(
+	const struct cli_option *option, const char *where, const char *text, int *value, struct dls_error *err)
+{
+	char known[256];
+	size_t length = 0;
+
+	for (int i = 0; option->words[i]; i++) {
+		if (strcmp(option->words[i], text) == 0) {
+			*value = i;
+			return 0;
+		}
+		length += (size_t)snprintf(
+			known + length, sizeof known - length, "%s%s", i ? ", " : "", option->words[i]);
+	}
+	return cli_fail(err, DLS_EINVAL, "%s is \"%.64s\"; it is one of: %s", where, text, known);
+}
+
+static int set_whole(
+	const struct cli_option *option, const char *where, const char *text, int64_t *value, struct dls_error *err)
+{
+	char *end;
+	long long number;
+
+	errno = 0;
+	number = strtoll(text, &end, 10);
+	if (errno || end == text || *end || number < option->low || number > option->high)
+		return cli_fail(err, DLS_EINVAL, "%s is \"%.64s\"; it is a whole number from %lld to %lld", where, text,
+			(long long)option->low, (long long)option->high);
+	*value = number;
+	return 0;
+}
+
+static int set_seconds(
+	const struct cli_option *option, const char *where, const char *text, int64_t *value, struct dls_error *err)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !isfinite(seconds) || seconds < 0 || seconds * 1000 > (double)option->high)
+		return cli_fail(err, DLS_EINVAL, "%s is \"%.64s\"; it is a number of seconds from 0 to %lld", where,
+			text, (long long)option->high / 1000);
+	*value = (int64_t)(seconds * 1000 + 0.999); /* rounded up: a short time is not none */
+	return 0;
+}
+
+int cli_option_set(
+	const struct cli_option *option, const char *where, const char *text, void *values, struct dls_error *err)
+{
+	void *value = (char *)values + option->offset;
+
+	switch (option->kind) {
+	case CLI_FLAG:
+		return set_flag(where, text, value, err);
+	case CLI_TEXT:
+		*(const char **)value = text;
+		return 0;
+	case CLI_WORD:
+		return set_word(option, where, text, value, err);
+	case CLI_WHOLE:
+		return set_whole(option, where, text, value, err);
+	case CLI_SECONDS:
+		return set_seconds(option, where, text, value, err);
+	}
+	return cli_fail(err, DLS_EINVAL, "%s cannot be set", where);
+}
+
+static const char *text_of(const struct cli_option *option, const void *value)
+{
+	return option->kind == CLI_WORD ? option->words[*(const int *)value] : *(const char *const *)value;
+}
+
+bool cli_option_has_value(const struct cli_option *option, const void *values)
+{
+	return option->kind != CLI_TEXT || text_of(option, (const char *)values + option->offset);
+}
+
+void cli_option_write(FILE *to, const struct cli_option *option, bool json, const void *values)
+{
+	const void *value = (const char *)values + option->offset;
+
+	switch (option->kind) {
+	case CLI_FLAG:
+		fputs(*(const int *)value ? "true" : "false", to);
+		break;
+	case CLI_TEXT:
+	case CLI_WORD:
+		if (json)
+			cli_json_text(to, text_of(option, value));
+		else
+			fputs(text_of(option, value), to);
+		break;
+	case CLI_WHOLE:
+		fprintf(to, "%" PRId64, *(const int64_t *)value);
+		break;
+	case CLI_SECONDS:
+		fprintf(to, "%.15g", (double)*(const int64_t *)value / 1000);
+	}
+}
