@@ -69,7 +69,7 @@ help:
 	@echo 'make                     the libraries and programs, under build/'
 	@echo 'make quickstart          classify photos over a master and two workers on this machine'
 	@echo 'make quickstart-batch    classify 10,000 labelled pictures and count the right answers'
-	@echo 'make check [T=NAME]      all tests, or one: a unit (ranges), sim, lint, a folder (cli) or file of test/'
+	@echo 'make check [T=NAME]      all tests, or those named: a unit (ranges), sim, lint, a folder (cli), a path'
 	@echo 'make asan|ubsan|tsan     the tests under a sanitizer'
 	@echo 'make lint                the rules of the tree; make exports rewrites the list of exported functions'
 	@echo 'make fuzz [SECONDS=20]   each fuzz target for some seconds (clang)'
@@ -158,10 +158,14 @@ $(VENV_STAMP): test/requirements.txt
 	touch $@
 
 # The words that test/run.sh gets: what to run, and what to leave out and why.
-RUN_UNIT   := $(if $(T),$(filter %/test_$(T),$(UNIT)),$(UNIT))
-RUN_SIM    := $(if $(filter $(or $(T),sim),sim),$(SIM))
-RUN_LINT   := $(if $(SANITIZER),,$(if $(filter $(or $(T),lint),lint),lint))
-RUN_PYTEST := $(if $(T),$(or $(filter test/$(T)/,$(PYTESTS)),$(wildcard test/*/test_$(T).py)),$(PYTESTS))
+# T names tests by name or path: ranges, unit, cli, test/cli/, test/cli/test_jobs.py.
+folder      = $(filter $1 test/$1 test/$1/,$(or $(T),$1))
+unit_test   = $(filter $(BUILD)/test/unit/test_$1 $(patsubst %.c,$(BUILD)/%,$1),$(UNIT))
+pytest      = $(or $(filter test/$1/ $(1:/=)/,$(PYTESTS)),$(wildcard test/*/test_$1.py) $(wildcard $(filter test/%.py,$1)))
+RUN_UNIT   := $(if $(call folder,unit),$(UNIT),$(foreach t,$(T),$(call unit_test,$t)))
+RUN_SIM    := $(if $(call folder,sim),$(SIM))
+RUN_LINT   := $(if $(SANITIZER),,$(if $(call folder,lint),lint))
+RUN_PYTEST := $(if $(T),$(foreach t,$(T),$(call pytest,$t)),$(PYTESTS))
 RUN_PYTEST := $(if $(SANITIZER),$(filter-out test/lint/% test/install/% test/models/% test/bindings/%,$(RUN_PYTEST)),$(RUN_PYTEST))
 RUN        := $(strip $(RUN_UNIT) $(RUN_SIM) $(RUN_LINT) $(RUN_PYTEST))
 
