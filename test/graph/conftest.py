@@ -1,28 +1,25 @@
-"""The library's engine for Python: ONNX models on numpy arrays, through a small program of its own."""
+"""The library's engine for Python's tests: ONNX models on numpy arrays."""
 
-import subprocess
-
-import numpy
 import pytest
 
-from compare import Refused
+from engine import Engine
+
+
+@pytest.fixture(scope="session")
+def process():
+    with Engine() as engine:
+        yield engine
 
 
 @pytest.fixture
-def engine(build, tmp_path):
+def engine(process, tmp_path):
     """engine(model bytes, arrays, batch, shapes of the outputs): the outputs, or Refused."""
 
     def run(model, arrays, batch, shapes):
         (tmp_path / "model.onnx").write_bytes(model)
-        inputs = [tmp_path / f"input{i}" for i in range(len(arrays))]
-        outputs = [tmp_path / f"output{i}" for i in range(len(shapes))]
-        for path, array in zip(inputs, arrays):
-            path.write_bytes(numpy.ascontiguousarray(array).tobytes())
-        command = [build / "test/graph/model_tool", tmp_path / "model.onnx", str(batch), *inputs, "--", *outputs]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        if done.returncode:
-            assert done.returncode in (2, 4), done
-            raise Refused(done.stderr)
-        return [numpy.fromfile(path, numpy.float32).reshape(shape) for path, shape in zip(outputs, shapes)]
+        process.load(tmp_path / "model.onnx")
+        outputs = process.run(arrays, batch)[1]
+        assert [array.shape for array in outputs] == [tuple(shape) for shape in shapes]
+        return outputs
 
     return run

@@ -1,102 +1,237 @@
-/* Runs an ONNX file on raw tensors, for tests that compare the outputs with another implementation's:
+/* The engine behind a pipe, for tests and benches in Python; test/graph/engine.py speaks with it. Commands come on the
+ * standard input, one a line:
  *
- *   model_tool MODEL BATCH INPUT... -- OUTPUT...
+ *   load FILE              the model that later commands are about
+ *   run BATCH COUNT        runs it once; COUNT tensors follow, each a line "TYPE DIM..." and then its bytes
+ *   time BATCH MS          runs it again on the inputs of the last run, until MS milliseconds are over, at least once
  *
- * Files hold the dense bytes of one tensor each, in the model's order. Exit codes and errors are those of the library;
- * `model_tool MODEL` prints what the model takes and gives. */
+ * The answer is a line "error CODE SENTENCE", or "ok" with these numbers behind it:
+ *
+ *   load: the nanoseconds that it took; how many inputs and outputs, for each of which a line "TYPE DIM...<tab>NAME"
+ *         follows; and a last line, empty or the reason why items run one by one
+ *   run:  the nanoseconds that it took; how many outputs, which follow as the inputs did
+ *   time: how many runs there were and the nanoseconds of all */
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"
-#include "base/shape.h"
 #include "device/device.h"
 #include "device/model.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORTS = 64 };
+enum { PORTS = 256, LINE = 8192 };
 
-static int print_ports(const struct dlsi_model *model)
+struct tool {
+	struct dlsi_device *device;
+	struct dlsi_file_map file;
+	struct dlsi_model *model;
+	struct dls_tensor in[PORTS], out[PORTS];
+	size_t in_count, out_count;
+};
+
+static void free_tensors(struct dls_tensor *tensors, size_t *count)
 {
-	const char *reason = dlsi_model_unbatchable(model);
-
-	for (size_t i = 0; i < dlsi_model_input_count(model) + dlsi_model_output_count(model); i++) {
-		bool input = i < dlsi_model_input_count(model);
-		const struct dlsi_model_port *port =
-			input ? dlsi_model_input(model, i)
-			      : dlsi_model_output(model, i - dlsi_model_input_count(model));
-
-		printf("%s %s %s\n", input ? "input" : "output", port->name,
-			dlsi_shape_text(port->dtype, port->rank, port->dims).text);
-	}
-	printf("%s%s\n", reason ? "one by one: " : "batchable", reason ? reason : "");
-	return 0;
+	while (*count)
+		free((void *)tensors[--*count].data);
 }
 
-/* The tensor that the port takes, with dims[0] = batch where it is 1 in a batchable model. */
-static void shape(
-	const struct dlsi_model *model, const struct dlsi_model_port *port, int64_t batch, struct dls_tensor *tensor)
+static void unload(struct tool *tool)
 {
-	*tensor = (struct dls_tensor){.size = sizeof *tensor, .dtype = port->dtype, .rank = port->rank};
-	memcpy(tensor->dims, port->dims, sizeof port->dims);
-	if (!dlsi_model_unbatchable(model))
-		tensor->dims[0] = batch;
-	dls_tensor_bytes(tensor->dtype, tensor->rank, tensor->dims, &tensor->bytes);
+	free_tensors(tool->in, &tool->in_count);
+	free_tensors(tool->out, &tool->out_count);
+	dlsi_model_destroy(tool->model);
+	tool->model = NULL;
+	dlsi_file_unmap(&tool->file);
+	tool->file = (struct dlsi_file_map){0};
 }
 
-static int run(struct dlsi_model *model, int64_t batch, char **files, int count, struct dls_error *err)
+static void print_shape(enum dls_dtype dtype, uint32_t rank, const int64_t *dims)
+{
+	printf("%s", dls_dtype_name(dtype));
+	for (uint32_t i = 0; i < rank; i++)
+		printf(" %" PRId64, dims[i]);
+}
+
+static void print_ports(const struct dlsi_model *model)
 {
 	size_t inputs = dlsi_model_input_count(model), outputs = dlsi_model_output_count(model);
-	struct dls_tensor in[PORTS] = {0}, out[PORTS] = {0};
-	struct dlsi_file_map maps[PORTS] = {0};
-	int rc = 0;
+	const char *reason = dlsi_model_unbatchable(model);
 
-	if (inputs > PORTS || outputs > PORTS || (size_t)count != inputs + 1 + outputs)
-		return dlsi_fail(err, DLS_EINVAL, "the model takes %zu inputs and gives %zu outputs", inputs, outputs);
-	for (size_t i = 0; rc == 0 && i < inputs; i++) {
-		shape(model, dlsi_model_input(model, i), batch, &in[i]);
-		rc = dlsi_file_map(files[i], UINT64_MAX, &maps[i], err);
-		in[i].data = maps[i].data;
-		in[i].bytes = maps[i].length;
+	printf(" %zu %zu\n", inputs, outputs);
+	for (size_t i = 0; i < inputs + outputs; i++) {
+		const struct dlsi_model_port *port =
+			i < inputs ? dlsi_model_input(model, i) : dlsi_model_output(model, i - inputs);
+
+		print_shape(port->dtype, port->rank, port->dims);
+		printf("\t%s\n", port->name);
 	}
-	for (size_t i = 0; rc == 0 && i < outputs; i++) {
-		shape(model, dlsi_model_output(model, i), batch, &out[i]);
-		out[i].data = malloc(out[i].bytes);
-	}
+	printf("%s\n", reason ? reason : "");
+}
+
+static int load(struct tool *tool, char *path, struct dls_error *err)
+{
+	int64_t begin = dlsi_clock_monotonic_ns();
+	int rc;
+
+	path[strcspn(path, "\n")] = 0;
+	unload(tool);
+	rc = dlsi_file_map(path, DLSI_MODEL_FILE_BYTES, &tool->file, err);
 	if (rc == 0)
-		rc = dlsi_model_run(model, batch, in, out, err);
-	for (size_t i = 0; i < outputs; i++) {
-		if (rc == 0)
-			rc = dlsi_file_write(&dlsi_alloc_libc, files[inputs + 1 + i], out[i].data, out[i].bytes, err);
-		free((void *)out[i].data);
+		rc = dlsi_model_load(
+			&dlsi_alloc_libc, tool->device, path, tool->file.data, tool->file.length, &tool->model, err);
+	if (rc == 0) {
+		printf("ok %" PRId64, dlsi_clock_monotonic_ns() - begin);
+		print_ports(tool->model);
 	}
-	for (size_t i = 0; i < inputs; i++)
-		dlsi_file_unmap(&maps[i]);
 	return rc;
 }
 
-int main(int argc, char **argv)
+/* At the alignment that kernels are fastest with. */
+static int give_memory(struct dls_tensor *tensor, struct dls_error *err)
 {
-	struct dlsi_device *device = NULL;
-	struct dlsi_model *model = NULL;
-	struct dlsi_file_map file = {0};
-	struct dls_error err = {0};
+	if (dls_tensor_bytes(tensor->dtype, tensor->rank, tensor->dims, &tensor->bytes))
+		return dlsi_fail(err, DLS_EINVAL, "a tensor's type or shape does not exist");
+	tensor->data = aligned_alloc(64, (tensor->bytes + 64) / 64 * 64);
+	return tensor->data ? 0 : dlsi_fail(err, DLS_ENOMEM, "no memory for a tensor");
+}
+
+static enum dls_dtype find_dtype(const char *name)
+{
+#define TRY(value, number, bytes, spelling)                                                                            \
+	if (!strcmp(name, spelling))                                                                                   \
+		return value;
+	DLS_DTYPE_TABLE(TRY)
+#undef TRY
+	return 0;
+}
+
+static int read_tensor(struct dls_tensor *tensor, struct dls_error *err)
+{
+	char line[LINE], *rest = NULL, *word;
 	int rc;
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: model_tool MODEL [BATCH INPUT... -- OUTPUT...]\n");
-		return 2;
+	if (!fgets(line, sizeof line, stdin))
+		return dlsi_fail(err, DLS_EIO, "the input ended early");
+	*tensor = (struct dls_tensor){.size = sizeof *tensor, .dtype = find_dtype(strtok_r(line, " \n", &rest))};
+	while ((word = strtok_r(NULL, " \n", &rest)) && tensor->rank < DLS_TENSOR_RANK)
+		tensor->dims[tensor->rank++] = atoll(word);
+	rc = give_memory(tensor, err);
+	if (rc == 0 && fread((void *)tensor->data, 1, tensor->bytes, stdin) != tensor->bytes)
+		rc = dlsi_fail(err, DLS_EIO, "the input ended early");
+	return rc;
+}
+
+static int read_inputs(struct tool *tool, size_t count, struct dls_error *err)
+{
+	int rc = count <= PORTS ? 0 : dlsi_fail(err, DLS_EINVAL, "%zu inputs are more than this program takes", count);
+
+	free_tensors(tool->in, &tool->in_count);
+	while (rc == 0 && tool->in_count < count)
+		rc = read_tensor(&tool->in[tool->in_count++], err);
+	return rc;
+}
+
+static int make_outputs(struct tool *tool, int64_t batch, struct dls_error *err)
+{
+	size_t count = dlsi_model_output_count(tool->model);
+	int rc = count <= PORTS ? 0 : dlsi_fail(err, DLS_EINVAL, "%zu outputs are more than this program takes", count);
+
+	free_tensors(tool->out, &tool->out_count);
+	while (rc == 0 && tool->out_count < count) {
+		const struct dlsi_model_port *port = dlsi_model_output(tool->model, tool->out_count);
+		struct dls_tensor *tensor = &tool->out[tool->out_count++];
+
+		*tensor = (struct dls_tensor){.size = sizeof *tensor, .dtype = port->dtype, .rank = port->rank};
+		memcpy(tensor->dims, port->dims, sizeof port->dims);
+		if (!dlsi_model_unbatchable(tool->model))
+			tensor->dims[0] *= batch;
+		rc = give_memory(tensor, err);
 	}
-	rc = dlsi_file_map(argv[1], DLSI_MODEL_FILE_BYTES, &file, &err);
+	return rc;
+}
+
+static void print_outputs(const struct tool *tool)
+{
+	for (size_t i = 0; i < tool->out_count; i++) {
+		const struct dls_tensor *tensor = &tool->out[i];
+
+		print_shape(tensor->dtype, tensor->rank, tensor->dims);
+		printf("\n");
+		fwrite(tensor->data, 1, tensor->bytes, stdout);
+	}
+}
+
+static int run(struct tool *tool, const char *words, struct dls_error *err)
+{
+	int64_t batch = 0, begin;
+	size_t count = 0;
+	int rc;
+
+	if (sscanf(words, "%" SCNd64 " %zu", &batch, &count) != 2)
+		return dlsi_fail(err, DLS_EINVAL, "run takes a batch size and a number of inputs");
+	rc = read_inputs(tool, count, err);
+	if (rc == 0 && count != dlsi_model_input_count(tool->model))
+		rc = dlsi_fail(err, DLS_EINVAL, "the model takes %zu inputs", dlsi_model_input_count(tool->model));
 	if (rc == 0)
-		rc = dlsi_device_create(&dlsi_alloc_libc, &dlsi_device_onednn, &device, &err);
+		rc = make_outputs(tool, batch, err);
+	begin = dlsi_clock_monotonic_ns();
 	if (rc == 0)
-		rc = dlsi_model_load(&dlsi_alloc_libc, device, argv[1], file.data, file.length, &model, &err);
+		rc = dlsi_model_run(tool->model, batch, tool->in, tool->out, err);
+	if (rc == 0) {
+		printf("ok %" PRId64 " %zu\n", dlsi_clock_monotonic_ns() - begin, tool->out_count);
+		print_outputs(tool);
+	}
+	return rc;
+}
+
+static int measure(struct tool *tool, const char *words, struct dls_error *err)
+{
+	int64_t batch = 0, milliseconds = 0, begin = dlsi_clock_monotonic_ns(), spent = 0;
+	uint64_t runs = 0;
+	int rc = 0;
+
+	if (sscanf(words, "%" SCNd64 " %" SCNd64, &batch, &milliseconds) != 2)
+		return dlsi_fail(err, DLS_EINVAL, "time takes a batch size and milliseconds");
+	while (rc == 0 && (runs == 0 || spent < milliseconds * DLSI_MILLISECOND_NS)) {
+		rc = dlsi_model_run(tool->model, batch, tool->in, tool->out, err);
+		spent = dlsi_clock_monotonic_ns() - begin;
+		runs++;
+	}
 	if (rc == 0)
-		rc = argc == 2 ? print_ports(model) : run(model, atoll(argv[2]), argv + 3, argc - 3, &err);
-	if (rc)
-		fprintf(stderr, "%s\n", err.text);
-	dlsi_model_destroy(model);
-	dlsi_device_destroy(device);
-	dlsi_file_unmap(&file);
+		printf("ok %" PRIu64 " %" PRId64 "\n", runs, spent);
+	return rc;
+}
+
+static int obey(struct tool *tool, char *line, struct dls_error *err)
+{
+	if (!strncmp(line, "load ", 5))
+		return load(tool, line + 5, err);
+	if (!tool->model)
+		return dlsi_fail(err, DLS_ESTATE, "no model is loaded");
+	if (!strncmp(line, "run ", 4))
+		return run(tool, line + 4, err);
+	if (!strncmp(line, "time ", 5))
+		return measure(tool, line + 5, err);
+	return dlsi_fail(err, DLS_EINVAL, "there is no such command");
+}
+
+int main(void)
+{
+	struct tool tool = {0};
+	struct dls_error err = {0};
+	char line[LINE];
+	int rc = dlsi_device_create(&dlsi_alloc_libc, &dlsi_device_onednn, &tool.device, &err);
+
+	while (rc == 0 && fgets(line, sizeof line, stdin)) {
+		int failure = obey(&tool, line, &err);
+
+		if (failure)
+			printf("error %d %s\n", failure, err.text);
+		fflush(stdout);
+	}
+	unload(&tool);
+	dlsi_device_destroy(tool.device);
 	return rc ? dls_error_exit_code(rc) : 0;
 }

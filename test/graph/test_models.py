@@ -28,7 +28,8 @@ def test_fashion(engine, root, batch):
 def test_all_pictures(engine, root, fashion_pictures):
     pixels = numpy.fromfile(fashion_pictures / "t10k-images-idx3-ubyte", numpy.uint8, offset=16)
     model = (root / "examples/fashion/model.onnx").read_bytes()
-    rows = [engine(model, [part], 2500, [(2500, 10)])[0] for part in (pixels.astype(numpy.float32) / 255).reshape(4, -1)]
+    parts = (pixels.astype(numpy.float32) / 255).reshape(4, 2500, 1, 28, 28)
+    rows = [engine(model, [part], 2500, [(2500, 10)])[0] for part in parts]
     answers = numpy.concatenate(rows)
     assert numpy.array_equal(answers.argmax(1), numpy.load(root / "examples/fashion/expected_top1.npy"))
     assert_equal([answers[:64]], [numpy.load(root / "examples/fashion/expected_first64.npy")])

@@ -1,0 +1,107 @@
+"""The library's engine for Python: ONNX models on numpy arrays, through test/graph/model_tool.c, which runs beside it."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import numpy
+
+from compare import Refused
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "test/graph/model_tool"
+TYPES = {"float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"}
+RANK_MOST = 8
+
+
+class Crashed(Exception):
+    """The program ended in the middle of a command."""
+
+
+class Engine:
+    """One process that keeps one model at a time. After a crash the next `load` begins a new one."""
+
+    def __init__(self, environment=None):
+        self.environment = os.environ | (environment or {})
+        self.errors = tempfile.TemporaryFile()
+        self.process = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process:
+            self.process.communicate()
+            assert self.process.returncode == 0, self.said()
+        self.errors.close()
+
+    def said(self):
+        """The end of what the program wrote for people: a sanitizer's report."""
+        self.errors.seek(0)
+        return self.errors.read()[-4000:].decode(errors="replace")
+
+    def start(self):
+        self.process = subprocess.Popen([TOOL], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+                                        env=self.environment)
+
+    def crash(self):
+        status = self.process.wait()
+        self.process = None
+        raise Crashed(f"the engine ended with status {status}: {self.said()}")
+
+    def line(self):
+        text = self.process.stdout.readline().decode()
+        if not text.endswith("\n"):
+            self.crash()
+        return text[:-1]
+
+    def ask(self, command, arrays=()):
+        """Sends a command and returns the numbers of its answer."""
+        try:
+            self.process.stdin.write(command.encode() + b"\n")
+            for array in arrays:
+                self.process.stdin.write(" ".join(map(str, (array.dtype.name, *array.shape))).encode() + b"\n")
+                self.process.stdin.write(numpy.ascontiguousarray(array).data)
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            self.crash()
+        kind, *words = self.line().split(" ", 2)
+        if kind == "error":
+            raise Refused(words[1])
+        return [int(word) for word in " ".join(words).split()]
+
+    def load(self, path):
+        """Returns the seconds that it took. Sets inputs, outputs (type, dims, name of each) and unbatchable."""
+        if not self.process:
+            self.start()
+        nanoseconds, inputs, outputs = self.ask(f"load {path}")
+        ports = [self.port() for _ in range(inputs + outputs)]
+        self.inputs, self.outputs = ports[:inputs], ports[inputs:]
+        self.unbatchable = self.line()
+        return nanoseconds / 1e9
+
+    def port(self):
+        shape, name = self.line().split("\t", 1)
+        dtype, *dims = shape.split(" ")
+        return dtype, tuple(map(int, dims)), name
+
+    def run(self, arrays, batch=1):
+        """Returns the seconds that it took and the outputs."""
+        for array in arrays:
+            if array.dtype.name not in TYPES or array.ndim > RANK_MOST:
+                raise Refused(f"the library has no tensors of {array.dtype.name} and rank {array.ndim}")
+        nanoseconds, count = self.ask(f"run {batch} {len(arrays)}", arrays)
+        return nanoseconds / 1e9, [self.tensor() for _ in range(count)]
+
+    def tensor(self):
+        dtype, *dims = self.line().split(" ")
+        array = numpy.empty(tuple(map(int, dims)), dtype)
+        if self.process.stdout.readinto(array.reshape(-1).view(numpy.uint8)) != array.nbytes:
+            self.crash()
+        return array
+
+    def time(self, batch, milliseconds):
+        """Repeats the last run for so long; returns how often, and the seconds of all."""
+        runs, nanoseconds = self.ask(f"time {batch} {milliseconds}")
+        return runs, nanoseconds / 1e9
