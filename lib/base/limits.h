@@ -26,10 +26,14 @@
 
 /* Blobs */
 #define DLSI_BLOB_CHUNK_BYTES      (256 * 1024)
-#define DLSI_BLOB_CHUNKS_IN_FLIGHT 8       /* per fetch */
-#define DLSI_FETCHES_AT_ONCE       16      /* per process */
-#define DLSI_FETCHES_WAITING       4096    /* per process */
-#define DLSI_FETCHER_HOLDERS       64      /* connections to holders per process */
+#define DLSI_BLOB_CHUNKS_IN_FLIGHT 8                   /* per fetch */
+#define DLSI_FETCHES_AT_ONCE       16                  /* per process */
+#define DLSI_FETCHES_WAITING       4096                /* per process */
+#define DLSI_FETCHER_HOLDERS       64                  /* connections to holders per process */
+#define DLSI_SERVED_BYTES          (256 * 1024 * 1024) /* answers that readers have not taken, per process ... */
+#define DLSI_SERVED_PEER_BYTES     (2 * 1024 * 1024)   /* ... and of them those of one; more only when it takes some */
+#define DLSI_READS_WAITING         65536   /* questions of readers that wait for their answers, per process ... */
+#define DLSI_PEER_READS_WAITING    288     /* ... and of one: twice what an honest reader asks for at once */
 #define DLSI_BLOBS_OFFERED         1048576 /* per process */
 #define DLSI_BLOB_BYTES            (1ULL << 40)
 

@@ -117,15 +117,15 @@ static void start_waiting(struct dlsi_dataplane *plane, int64_t now_ns)
 /* Waits for something to do; false: libzmq's context was terminated. */
 static bool wait_for_work(struct dlsi_dataplane *plane)
 {
-	zmq_pollitem_t items[1 + DLSI_TRANSPORT_POLL + DLSI_FETCHER_POLL];
+	zmq_pollitem_t items[1 + DLSI_SERVER_POLL + DLSI_FETCHER_POLL];
 	int64_t due_ns = dlsi_fetcher_due_ns(&plane->fetcher), left_ns = due_ns - dlsi_clock_monotonic_ns();
 	long wait_ms = LONGEST_WAIT_MS;
 	unsigned count = 1;
 
 	items[0] = (zmq_pollitem_t){.fd = plane->wake, .events = ZMQ_POLLIN};
 	if (plane->serves) {
-		dlsi_transport_poll_items(plane->server.transport, items + count);
-		count += DLSI_TRANSPORT_POLL;
+		dlsi_server_poll_items(&plane->server, items + count);
+		count += DLSI_SERVER_POLL;
 	}
 	count += dlsi_fetcher_poll_items(&plane->fetcher, items + count);
 	if (left_ns < LONGEST_WAIT_MS * DLSI_MILLISECOND_NS)

@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "net/handover.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 struct dlsi_frame {
@@ -12,6 +13,7 @@ struct dlsi_frame {
 	size_t size;
 	void (*release)(void *arg, const void *data);
 	void *arg;
+	bool is_lent;      /* whatever its size */
 	zmq_msg_t message; /* of a received frame: what data points into */
 	const struct dlsi_alloc *alloc;
 	uint8_t copy[];
@@ -57,6 +59,16 @@ struct dlsi_frame *dlsi_frame_wrap(const struct dlsi_alloc *alloc, const void *d
 	frame->size = length;
 	frame->release = release;
 	frame->arg = arg;
+	return frame;
+}
+
+struct dlsi_frame *dlsi_frame_lend(const struct dlsi_alloc *alloc, const void *data, size_t length,
+	void (*release)(void *arg, const void *data), void *arg)
+{
+	struct dlsi_frame *frame = dlsi_frame_wrap(alloc, data, length, release, arg);
+
+	if (frame)
+		frame->is_lent = true;
 	return frame;
 }
 
@@ -138,7 +150,7 @@ static void drop_sent(void *data, void *arg)
 
 int dlsi_frame_message(struct dlsi_frame *frame, zmq_msg_t *message_out)
 {
-	if (frame->size >= DLSI_INLINE_BYTES) {
+	if (frame->is_lent || frame->size >= DLSI_INLINE_BYTES) {
 		void *data = (void *)(uintptr_t)frame->data; /* libzmq only reads it */
 
 		if (zmq_msg_init_data(message_out, data, frame->size, drop_sent, frame))

@@ -22,6 +22,11 @@ struct dlsi_frame *dlsi_frame_make(const struct dlsi_alloc *alloc, size_t length
 struct dlsi_frame *dlsi_frame_wrap(const struct dlsi_alloc *alloc, const void *data, size_t length,
 	void (*release)(void *arg, const void *data), void *arg);
 
+/* The same, whose messages borrow the bytes however few they are, so that `release` tells when libzmq is done with
+ * them. */
+struct dlsi_frame *dlsi_frame_lend(const struct dlsi_alloc *alloc, const void *data, size_t length,
+	void (*release)(void *arg, const void *data), void *arg);
+
 /* What a socket has received, moved or, if it is small, copied: the message is still to be closed. */
 struct dlsi_frame *dlsi_frame_receive(const struct dlsi_alloc *alloc, zmq_msg_t *message);
 

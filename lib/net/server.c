@@ -2,11 +2,10 @@
 
 #include "base/crc32c.h"
 #include "base/limits.h"
+#include "base/random.h"
 
 enum {
 	ARRIVALS_PER_STEP = 64,
-	/* Twice what an honest reader asks for at once. One that asks for more gets no more answers until it reads. */
-	QUEUE = 2 * DLSI_FETCHES_AT_ONCE * (DLSI_BLOB_CHUNKS_IN_FLIGHT + 1),
 	HEARTBEAT_MS = 5000,
 	TIMEOUT_MS = 20000,
 };
@@ -16,25 +15,87 @@ int dlsi_server_init(struct dlsi_server *server, const struct dlsi_alloc *alloc,
 {
 	struct dlsi_transport_config config = {.context = context,
 		.endpoint = endpoint,
-		.queue = QUEUE,
+		.queue = DLSI_PEER_READS_WAITING,
 		.heartbeat_ms = HEARTBEAT_MS,
 		.timeout_ms = TIMEOUT_MS};
+	int rc;
 
-	server->offers = offers;
+	*server = (struct dlsi_server){.alloc = alloc, .offers = offers};
+	rc = dlsi_backlog_create(alloc, &server->backlog, err);
+	if (rc)
+		return rc;
 	dlsi_buffer_init(&server->message, alloc);
-	return dlsi_transport_listen(alloc, &config, &server->transport, err);
+	dlsi_list_init(&server->readers);
+	dlsi_list_init(&server->waiting);
+	dlsi_map_init(&server->reader_by_peer, alloc, dlsi_random_u64());
+	rc = dlsi_transport_listen(alloc, &config, &server->transport, err);
+	if (rc)
+		dlsi_backlog_unref(server->backlog);
+	return rc;
+}
+
+static struct dlsi_id key_of(struct dlsi_peer peer)
+{
+	return dlsi_map_key(peer.slot, peer.generation);
+}
+
+static void drop_reader(struct dlsi_server *server, struct dlsi_reader *reader)
+{
+	struct dlsi_id key = key_of(reader->peer);
+
+	dlsi_map_remove(&server->reader_by_peer, &key);
+	server->question_count -= reader->question_count;
+	dlsi_reader_destroy(reader);
 }
 
 void dlsi_server_fini(struct dlsi_server *server)
 {
+	dlsi_list_each (node, &server->readers)
+		drop_reader(server, dlsi_list_entry(node, struct dlsi_reader, node));
 	dlsi_transport_destroy(server->transport, 0);
+	dlsi_map_fini(&server->reader_by_peer);
 	dlsi_buffer_fini(&server->message);
+	dlsi_backlog_unref(server->backlog);
 }
 
-/* Sends one record; false if it cannot be sent: the reader has gone or does not read, or memory is exhausted. Nothing
- * is kept for later: the reader asks again on its next connection, or runs out of time. */
-static bool answer(
-	struct dlsi_server *server, struct dlsi_peer peer, const struct dlsi_record *record, struct dlsi_frame *frame)
+void dlsi_server_poll_items(const struct dlsi_server *server, zmq_pollitem_t items[DLSI_SERVER_POLL])
+{
+	items[0] = (zmq_pollitem_t){.fd = dlsi_backlog_descriptor(server->backlog), .events = ZMQ_POLLIN};
+	dlsi_transport_poll_items(server->transport, items + 1);
+}
+
+static void forget(struct dlsi_server *server, struct dlsi_peer peer)
+{
+	struct dlsi_id key = key_of(peer);
+	struct dlsi_reader *reader = dlsi_map_get(&server->reader_by_peer, &key);
+
+	if (reader)
+		drop_reader(server, reader);
+	dlsi_transport_forget(server->transport, peer);
+}
+
+static struct dlsi_reader *find_or_create(struct dlsi_server *server, struct dlsi_peer peer)
+{
+	struct dlsi_id key = key_of(peer);
+	struct dlsi_reader *reader = dlsi_map_get(&server->reader_by_peer, &key);
+
+	if (reader)
+		return reader;
+	reader = dlsi_reader_create(server->alloc, peer, server->backlog);
+	if (!reader)
+		return NULL;
+	if (dlsi_map_put(&server->reader_by_peer, &key, reader)) {
+		dlsi_reader_destroy(reader);
+		return NULL;
+	}
+	dlsi_list_append(&server->readers, &reader->node);
+	return reader;
+}
+
+/* Sends one record; an error if it cannot be sent: the reader has gone or does not read, or memory is exhausted.
+ * Nothing is kept for later: the reader asks again on its next connection, or runs out of time. */
+static int send_record(struct dlsi_server *server, const struct dlsi_reader *reader, const struct dlsi_record *record,
+	struct dlsi_frame *frame)
 {
 	static const struct dlsi_id no_cluster;
 	struct dlsi_message_writer writer;
@@ -42,29 +103,19 @@ static bool answer(
 	dlsi_buffer_clear(&server->message);
 	writer = dlsi_message_begin(&server->message, &no_cluster, 0);
 	dlsi_message_add(&writer, record);
-	return !server->message.failed && dlsi_transport_send(server->transport, peer, server->message.data,
-						  server->message.length, &frame, frame != NULL) == 0;
+	if (server->message.failed)
+		return DLS_ENOMEM;
+	return dlsi_transport_send(
+		server->transport, reader->peer, server->message.data, server->message.length, &frame, frame != NULL);
 }
 
-static bool answer_error(struct dlsi_server *server, struct dlsi_peer peer, uint64_t fetch, const struct dls_error *err)
+static int send_error(
+	struct dlsi_server *server, const struct dlsi_reader *reader, uint64_t fetch, const struct dls_error *err)
 {
 	struct dlsi_record record = {
 		.kind = DLSI_ERROR, .error = {.fetch = fetch, .code = err->code, .sentence = dlsi_text_of(err->text)}};
 
-	return answer(server, peer, &record, NULL);
-}
-
-static bool take_open(struct dlsi_server *server, struct dlsi_peer peer, const struct dlsi_open *open)
-{
-	struct dlsi_record record = {.kind = DLSI_DATA, .data = {.fetch = open->fetch}};
-	struct dlsi_offer *offer;
-	struct dls_error err;
-
-	if (dlsi_offers_open(server->offers, &open->token, &open->name, &offer, &err))
-		return answer_error(server, peer, open->fetch, &err);
-	record.data.total = dlsi_offer_length(offer);
-	dlsi_offer_release(offer);
-	return answer(server, peer, &record, NULL);
+	return send_record(server, reader, &record, NULL);
 }
 
 static int read_chunk(
@@ -76,50 +127,94 @@ static int read_chunk(
 	return dlsi_offer_read(offer, read->offset, read->length, chunk_out, err);
 }
 
-static bool take_read(struct dlsi_server *server, struct dlsi_peer peer, const struct dlsi_read *read)
+/* The chunk is handed over. */
+static int send_chunk(struct dlsi_server *server, struct dlsi_reader *reader, const struct dlsi_record *record,
+	struct dlsi_frame *chunk)
 {
-	struct dlsi_record record = {
-		.kind = DLSI_DATA, .data = {.fetch = read->fetch, .offset = read->offset, .frames = 1}};
+	struct dlsi_frame *counted = dlsi_backlog_count(reader->backlog, chunk);
+	int rc = counted ? send_record(server, reader, record, counted) : DLS_ENOMEM;
+
+	dlsi_frame_unref(counted);
+	dlsi_frame_unref(chunk);
+	return rc;
+}
+
+static int answer(struct dlsi_server *server, struct dlsi_reader *reader, const struct dlsi_question *question)
+{
+	const struct dlsi_read *read = &question->read;
+	struct dlsi_record record = {.kind = DLSI_DATA,
+		.data = {.fetch = read->fetch, .offset = read->offset, .frames = !question->is_open}};
 	struct dlsi_frame *chunk = NULL;
 	struct dlsi_offer *offer;
 	struct dls_error err;
 	int rc = dlsi_offers_open(server->offers, &read->token, &read->name, &offer, &err);
-	bool sent;
 
 	if (rc == 0) {
 		record.data.total = dlsi_offer_length(offer);
-		rc = read_chunk(offer, read, &chunk, &err);
+		if (!question->is_open)
+			rc = read_chunk(offer, read, &chunk, &err);
 		dlsi_offer_release(offer);
 	}
 	if (rc)
-		return answer_error(server, peer, read->fetch, &err);
+		return send_error(server, reader, read->fetch, &err);
+	if (!chunk)
+		return send_record(server, reader, &record, NULL);
 	if (read->checked)
 		record.data.checksum = dlsi_crc32c(0, dlsi_frame_data(chunk), dlsi_frame_size(chunk));
-	sent = answer(server, peer, &record, chunk);
-	dlsi_frame_unref(chunk);
-	return sent;
+	return send_chunk(server, reader, &record, chunk);
+}
+
+static void keep(struct dlsi_server *server, struct dlsi_reader *reader, const struct dlsi_question *question)
+{
+	if (server->question_count == DLSI_READS_WAITING || !dlsi_reader_keep(reader, question))
+		return; /* it runs out of time */
+	server->question_count++;
+	if (dlsi_list_empty(&reader->waiting_node))
+		dlsi_list_append(&server->waiting, &reader->waiting_node);
+}
+
+/* False: the reader has gone. */
+static bool take_question(struct dlsi_server *server, struct dlsi_peer peer, const struct dlsi_question *question)
+{
+	struct dlsi_reader *reader = find_or_create(server, peer);
+
+	if (!reader)
+		return true;
+	if (!dlsi_reader_is_free(reader, question))
+		keep(server, reader, question);
+	else if (answer(server, reader, question) == DLS_ELOST) {
+		drop_reader(server, reader);
+		return false;
+	}
+	return true;
 }
 
 static void take_message(struct dlsi_server *server, const struct dlsi_arrival *arrival)
 {
 	struct dlsi_message message;
 	struct dlsi_record record;
-	bool sent = true;
+	bool there = true;
 
 	if (dlsi_message_open(arrival->block, arrival->length, arrival->frame_count, &message, NULL) == 0) {
-		/* Nothing more is read for one that takes no answers. */
-		while (sent && dlsi_message_next(&message, &record)) {
-			if (record.kind == DLSI_OPEN)
-				sent = take_open(server, arrival->peer, &record.open);
-			else if (record.kind == DLSI_READ)
-				sent = take_read(server, arrival->peer, &record.read);
+		while (there && dlsi_message_next(&message, &record)) {
+			struct dlsi_question question = {.is_open = record.kind == DLSI_OPEN};
+
+			if (record.kind == DLSI_READ)
+				question.read = record.read;
+			else if (record.kind == DLSI_OPEN)
+				question.read = (struct dlsi_read){.fetch = record.open.fetch,
+					.token = record.open.token,
+					.name = record.open.name};
+			else
+				continue;
+			there = take_question(server, arrival->peer, &question);
 		}
 	}
 	for (size_t i = 0; i < arrival->frame_count; i++)
 		dlsi_frame_unref(arrival->frames[i]);
 }
 
-void dlsi_server_step(struct dlsi_server *server)
+static void take_arrivals(struct dlsi_server *server)
 {
 	struct dlsi_arrival arrival;
 
@@ -129,8 +224,50 @@ void dlsi_server_step(struct dlsi_server *server)
 		if (rc == 1 && arrival.kind == DLSI_ARRIVAL_MESSAGE)
 			take_message(server, &arrival);
 		else if (rc == 1 || rc == DLS_ENOMEM) /* nothing is known of a reader that must be remembered */
-			dlsi_transport_forget(server->transport, arrival.peer);
+			forget(server, arrival.peer);
 		else
+			break;
+	}
+}
+
+/* Answers what one reader asked, as far as it has room; then it is the others' turn. */
+static void answer_waiting(struct dlsi_server *server, struct dlsi_reader *reader)
+{
+	struct dlsi_question *question;
+	bool any = false;
+
+	while ((question = dlsi_reader_next(reader))) {
+		int rc = answer(server, reader, question);
+
+		if (rc == DLS_ELOST) {
+			drop_reader(server, reader);
+			return;
+		}
+		dlsi_reader_drop(reader, question);
+		server->question_count--;
+		any = true;
+	}
+	if (!any)
+		return;
+	dlsi_list_remove(&reader->waiting_node);
+	if (reader->question_count)
+		dlsi_list_append(&server->waiting, &reader->waiting_node);
+}
+
+void dlsi_server_step(struct dlsi_server *server)
+{
+	const struct dlsi_list *last;
+
+	take_arrivals(server);
+	if (dlsi_list_empty(&server->waiting))
+		return;
+	dlsi_backlog_ask(server->backlog);
+	last = server->waiting.previous; /* those that are put behind it come next time */
+	dlsi_list_each (node, &server->waiting) {
+		bool is_last = node == last;
+
+		answer_waiting(server, dlsi_list_entry(node, struct dlsi_reader, waiting_node));
+		if (is_last)
 			break;
 	}
 }

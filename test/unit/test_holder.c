@@ -2,10 +2,13 @@
  */
 #include "base/clock.h"
 #include "base/crc32c.h"
+#include "base/file.h"
 #include "proto/message.h"
 #include "test/unit/fetch.h"
 #include "test/unit/transport.h"
 #include "test/unit/unit.h"
+#include <malloc.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -346,6 +349,129 @@ static void test_reader_that_does_not_read(void **state)
 	test_free(bytes);
 }
 
+/* ---- many that take nothing */
+
+static atomic_size_t in_use, most_in_use; /* bytes of the holder's memory */
+
+static void *resize_measuring(void *arg, void *old, size_t size)
+{
+	size_t before = malloc_usable_size(old), now, most = most_in_use;
+	void *memory;
+
+	(void)arg;
+	if (!size) {
+		free(old);
+		in_use -= before;
+		return NULL;
+	}
+	memory = realloc(old, size);
+	now = in_use += malloc_usable_size(memory) - before;
+	while (now > most && !atomic_compare_exchange_weak(&most_in_use, &most, now))
+		;
+	return memory;
+}
+
+static const struct dlsi_alloc measuring = {.resize = resize_measuring};
+
+enum { HOGS = 80, ASKED = 40 };
+
+/* A socket that takes next to nothing unless it is read, and has asked for the whole blob many times. */
+static void *begin_hog(void *context, const char *endpoint, const struct dlsi_blob *blob)
+{
+	static const struct dlsi_id no_cluster;
+	const int one = 1, buffer_bytes = 4096, no_linger = 0;
+	void *socket = zmq_socket(context, ZMQ_DEALER);
+	struct dlsi_message_writer writer;
+	struct dlsi_buffer buffer;
+
+	zmq_setsockopt(socket, ZMQ_RCVHWM, &one, sizeof one);
+	zmq_setsockopt(socket, ZMQ_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
+	zmq_setsockopt(socket, ZMQ_LINGER, &no_linger, sizeof no_linger);
+	assert_int_equal(zmq_connect(socket, endpoint), 0);
+	dlsi_buffer_init(&buffer, unit_alloc());
+	writer = dlsi_message_begin(&buffer, &no_cluster, 0);
+	for (uint64_t i = 0; i < ASKED; i++) {
+		struct dlsi_record read = {
+			.kind = DLSI_READ, .read = {.fetch = i, .token = token, .name = blob->name, .length = CHUNK}};
+
+		dlsi_message_add(&writer, &read);
+	}
+	assert_int_equal(zmq_send(socket, buffer.data, buffer.length, 0), (int)buffer.length);
+	dlsi_buffer_fini(&buffer);
+	return socket;
+}
+
+/* It takes its answers after all: all come, in the order of the questions. */
+static void expect_all_answers(void *socket)
+{
+	zmq_msg_t part;
+
+	for (uint64_t i = 0; i < ASKED; i++) {
+		zmq_pollitem_t item = {.socket = socket, .events = ZMQ_POLLIN};
+		struct dlsi_message message;
+		struct dlsi_record record;
+
+		assert_int_equal(zmq_poll(&item, 1, UNIT_WAIT_MS), 1);
+		zmq_msg_init(&part);
+		zmq_msg_recv(&part, socket, 0);
+		assert_int_equal(dlsi_message_open(zmq_msg_data(&part), zmq_msg_size(&part), 1, &message, NULL), 0);
+		assert_true(dlsi_message_next(&message, &record));
+		assert_int_equal(record.kind, DLSI_DATA);
+		assert_int_equal(record.data.fetch, i);
+		zmq_msg_recv(&part, socket, 0);
+		assert_int_equal(zmq_msg_size(&part), CHUNK);
+		zmq_msg_close(&part);
+	}
+}
+
+/* Fetches from the file that the hogs read too. */
+static void expect_fetch(struct dlsi_dataplane *reader, const char *endpoint, const struct dlsi_blob *blob)
+{
+	struct dlsi_fetch fetch = unit_fetch_of(endpoint, &token, blob);
+	struct unit_result result;
+
+	unit_fetch(reader, &fetch, &result);
+	assert_int_equal(unit_wait(&result), 0);
+	unit_result_fini(&result);
+}
+
+/* Readers that have the token, ask for 10 MB each and take none of it: the holder keeps no more for them than it may,
+ * others are served, and so are they themselves when they begin to take. */
+static void test_readers_that_take_nothing(void **state)
+{
+	const size_t expected = DLSI_SERVED_BYTES / 2; /* so much is kept for them at least, when all have asked */
+	void *contexts[2] = {zmq_ctx_new(), zmq_ctx_new()}, *hogs[HOGS];
+	struct dlsi_dataplane_config config = {.context = contexts[0], .endpoint = "tcp://127.0.0.1:0"};
+	struct dlsi_dataplane *plane, *reader = unit_plane(contexts[1], NULL, 0);
+	uint8_t *bytes = unit_bytes(1, LENGTH);
+	struct dlsi_blob blob = unit_blob(bytes, LENGTH, DLSI_PROOF_HASH);
+	char path[200];
+	struct dlsi_source source = {.path = path};
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/blob", unit_folder());
+	assert_int_equal(dlsi_file_write(unit_alloc(), path, bytes, LENGTH, NULL), 0);
+	assert_int_equal(dlsi_dataplane_create(&measuring, &config, &plane, NULL), 0);
+	assert_int_equal(dlsi_dataplane_offer(plane, &token, &blob, &source, NULL), 0);
+	for (int i = 0; i < HOGS; i++)
+		hogs[i] = begin_hog(contexts[1], dlsi_dataplane_endpoint(plane), &blob);
+	while (in_use < expected - (expected >> 3))
+		expect_fetch(reader, dlsi_dataplane_endpoint(plane), &blob);
+	expect_fetch(reader, dlsi_dataplane_endpoint(plane), &blob);
+	expect_all_answers(hogs[0]);
+	expect_all_answers(hogs[HOGS - 1]);
+	assert_true(most_in_use < DLSI_SERVED_BYTES);
+	for (int i = 0; i < HOGS; i++)
+		zmq_close(hogs[i]);
+	dlsi_dataplane_destroy(reader);
+	dlsi_dataplane_destroy(plane);
+	zmq_ctx_term(contexts[1]);
+	zmq_ctx_term(contexts[0]);
+	assert_int_equal(in_use, 0);
+	test_free(bytes);
+}
+
 UNIT_MAIN(test_chunks_are_asked_for_in_a_window, test_damaged_chunk, test_chunk_of_another_length,
 	test_silence_after_the_first_answers, test_errors_of_the_holder, test_what_was_not_asked_for_is_ignored,
-	test_resumes_where_it_was, test_readers_that_ask_for_too_much, test_reader_that_does_not_read)
+	test_resumes_where_it_was, test_readers_that_ask_for_too_much, test_reader_that_does_not_read,
+	test_readers_that_take_nothing)
