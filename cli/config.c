@@ -2,6 +2,7 @@
 
 #include "cli/failure.h"
 #include "cli/file.h"
+#include "cli/nearest.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,9 @@ enum { CONFIG_BYTES = 1024 * 1024, WHERE_BYTES = 256, NUMBER_BYTES = 32 };
 static const char *const expected[] = {
 	[CLI_FLAG] = "true or false",
 	[CLI_TEXT] = "a string",
+	[CLI_NAME] = "a string",
+	[CLI_ADDRESS] = "a string",
+	[CLI_OBJECT] = "a string",
 	[CLI_WORD] = "a string",
 	[CLI_WHOLE] = "a number",
 	[CLI_SECONDS] = "a number of seconds",
@@ -42,6 +46,9 @@ static const char *spell(const struct cli_option *option, const cJSON *value, ch
 	case CLI_FLAG:
 		return cJSON_IsBool(value) ? (cJSON_IsTrue(value) ? "true" : "false") : NULL;
 	case CLI_TEXT:
+	case CLI_NAME:
+	case CLI_ADDRESS:
+	case CLI_OBJECT:
 	case CLI_WORD:
 		return cJSON_GetStringValue(value);
 	case CLI_WHOLE:
@@ -66,19 +73,29 @@ static int take(
 	return cli_option_set(option, where, text, values, err);
 }
 
+static int refuse_key(const char *path, const char *key, const struct cli_option *table, struct dls_error *err)
+{
+	struct cli_nearest nearest = cli_nearest_to(key);
+
+	for (; table->name; table++)
+		cli_nearest_offer(&nearest, table->name);
+	if (!nearest.name)
+		return cli_fail(err, DLS_EINVAL, "%s: unknown key \"%.64s\"", path, key);
+	return cli_fail(err, DLS_EINVAL, "%s: unknown key \"%.64s\"; did you mean \"%s\"?", path, key, nearest.name);
+}
+
 static int take_all(const char *path, const cJSON *config, const struct cli_option *table, uint64_t given, void *values,
 	struct dls_error *err)
 {
-	const struct cli_option *nearest = NULL, *option;
+	const struct cli_option *option;
 	const cJSON *member;
 	uint64_t seen = 0;
 	int rc;
 
 	cJSON_ArrayForEach (member, config) {
-		option = cli_option_find(table, member->string, &nearest);
+		option = cli_option_find(table, member->string);
 		if (!option)
-			return cli_fail(err, DLS_EINVAL, "%s: unknown key \"%.64s\"; did you mean \"%s\"?", path,
-				member->string, nearest->name);
+			return refuse_key(path, member->string, table, err);
 		if (seen >> (option - table) & 1)
 			return cli_fail(err, DLS_EINVAL, "%s: the key \"%s\" is there twice", path, option->name);
 		seen |= UINT64_C(1) << (option - table);

@@ -96,6 +96,8 @@ int cli_daemon_main(const struct cli_daemon *daemon, void *values, int argc, cha
 	struct dls_error err = {0};
 	int rc = cli_options_parse(&daemon->program, argc, argv, values, &found, &err), exit_code = 0;
 
+	if (rc == 0 && daemon->rules)
+		rc = cli_rules_check(daemon->rules, daemon->program.options, found.given, values, &err);
 	if (rc < 0) {
 		cli_report(daemon->program.name, &err);
 		exit_code = CLI_EXIT_USAGE;

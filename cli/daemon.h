@@ -33,6 +33,8 @@ struct cli_daemon {
 	const char *address;
 	const char *words;
 
+	const struct cli_rule *rules; /* of the options */
+
 	/* Before there is any thread; may start the program over. NULL: nothing is to be done. */
 	int (*prepare)(const void *values, char **argv, struct dls_error *err);
 

@@ -24,7 +24,7 @@ struct values {
 #define VALUE(member) .offset = offsetof(struct values, member)
 
 static const struct cli_option options[] = {
-	{"bind", CLI_TEXT, VALUE(bind), "ENDPOINT", "Where workers and clients come to; port 0 takes a free one.",
+	{"bind", CLI_ADDRESS, VALUE(bind), "ENDPOINT", "Where workers and clients come to; port 0 takes a free one.",
 		.otherwise = "tcp://127.0.0.1:7700"},
 	{"insecure", CLI_FLAG, VALUE(insecure), NULL,
 		"Allow an address beyond this machine although nothing is encrypted or authenticated."},

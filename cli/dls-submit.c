@@ -15,12 +15,12 @@ enum verb { RUN, STATUS, LIST, MODEL_SHOW };
 #define MASTER        .verbs = 1u << RUN | 1u << STATUS | 1u << LIST
 
 static const struct cli_option options[] = {
-	{"master", CLI_TEXT, VALUE(master), "ENDPOINT", "The master to ask.", .otherwise = "tcp://127.0.0.1:7700",
+	{"master", CLI_ADDRESS, VALUE(master), "ENDPOINT", "The master to ask.", .otherwise = "tcp://127.0.0.1:7700",
 		MASTER},
 	{"connect-timeout", CLI_SECONDS, VALUE(connect_timeout_ms), "SECONDS",
 		"Give up when the master has not answered for so long.", .otherwise = "5", .high = LONGEST_MS, MASTER},
-	{"tenant", CLI_TEXT, VALUE(tenant), "NAME", "Who the work is accounted to.", .otherwise = "default", MASTER},
-	{"data-bind", CLI_TEXT, VALUE(data_bind), "ENDPOINT",
+	{"tenant", CLI_NAME, VALUE(tenant), "NAME", "Who the work is accounted to.", .otherwise = "default", MASTER},
+	{"data-bind", CLI_ADDRESS, VALUE(data_bind), "ENDPOINT",
 		"Where workers fetch the model and the inputs; else a free port of the interface that reaches the "
 		"master.",
 		FOR(RUN)},
@@ -35,10 +35,10 @@ static const struct cli_option options[] = {
 		.otherwise = "0", .low = 0, .high = 1024, FOR(RUN)},
 	{"cache-dir", CLI_TEXT, VALUE(cache_dir), "FOLDER",
 		"With --local: where models are kept; else dlsched in $XDG_CACHE_HOME or in ~/.cache.", FOR(RUN)},
-	{"handler", CLI_TEXT, VALUE(handler), "NAME", "Instead of a model: a handler that workers have registered.",
+	{"handler", CLI_NAME, VALUE(handler), "NAME", "Instead of a model: a handler that workers have registered.",
 		FOR(RUN)},
-	{"params", CLI_TEXT, VALUE(params), "JSON", "An object that the handler gets.", FOR(RUN)},
-	{"key", CLI_TEXT, VALUE(key), "KEY", "The same key names the same job, also after a restart; else random.",
+	{"params", CLI_OBJECT, VALUE(params), "JSON", "An object that the handler gets.", FOR(RUN)},
+	{"key", CLI_NAME, VALUE(key), "KEY", "The same key names the same job, also after a restart; else random.",
 		FOR(RUN)},
 	{"priority", CLI_WHOLE, VALUE(priority), "N", "Higher ones go first.", .otherwise = "0", .low = INT32_MIN,
 		.high = INT32_MAX, FOR(RUN)},
@@ -89,6 +89,23 @@ static int (*const actions[])(const struct submit *submit, struct dls_error *err
 	[MODEL_SHOW] = submit_model_show,
 };
 
+static const struct cli_rule rules[] = {
+	{"devices", CLI_NEEDS, "local", "the workers of a master have their own"},
+	{"threads", CLI_NEEDS, "local", "the workers of a master have their own"},
+	{"cache-dir", CLI_NEEDS, "local", "the workers of a master have their own"},
+	{"master", CLI_EXCLUDES, "local", "the job runs in this process"},
+	{"connect-timeout", CLI_EXCLUDES, "local", "the job runs in this process"},
+	{"tenant", CLI_EXCLUDES, "local", "the job runs in this process"},
+	{"data-bind", CLI_EXCLUDES, "local", "the job runs in this process"},
+	{"insecure", CLI_EXCLUDES, "local", "the job runs in this process"},
+	{"params", CLI_NEEDS, "handler", "a model takes none"},
+	{"top", CLI_EXCLUDES, "handler", "what a handler gives is shown as it is"},
+	{"top", CLI_EXCLUDES, "output", "the file gets the most probable class, or whole tensors"},
+	{"top", CLI_EXCLUDES, "quiet", "nothing is shown"},
+	{"progress", CLI_EXCLUDES, "quiet", "nothing is shown"},
+	{0},
+};
+
 static int check(const struct submit_values *values, const struct cli_options *found, struct dls_error *err)
 {
 	if (found->verb == RUN && !values->handler && found->operand_count < 2)
@@ -97,7 +114,7 @@ static int check(const struct submit_values *values, const struct cli_options *f
 		return cli_fail(err, DLS_EINVAL, "--local runs models only; a handler needs a master with workers");
 	if (values->quiet && values->json)
 		return cli_fail(err, DLS_EINVAL, "--quiet and --json exclude each other");
-	return 0;
+	return cli_rules_check(rules, options, found->given, values, err);
 }
 
 /* What the library calls an invalid argument is, once the options are read, an invalid model, input or answer. */

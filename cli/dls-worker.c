@@ -25,8 +25,9 @@ struct values {
 #define VALUE(member) .offset = offsetof(struct values, member)
 
 static const struct cli_option options[] = {
-	{"master", CLI_TEXT, VALUE(master), "ENDPOINT", "The master to work for.", .otherwise = "tcp://127.0.0.1:7700"},
-	{"name", CLI_TEXT, VALUE(name), "NAME", "What it is called in results; else host name and process id."},
+	{"master", CLI_ADDRESS, VALUE(master), "ENDPOINT", "The master to work for.",
+		.otherwise = "tcp://127.0.0.1:7700"},
+	{"name", CLI_NAME, VALUE(name), "NAME", "What it is called in results; else host name and process id."},
 	{"devices", CLI_WHOLE, VALUE(devices), "N", "Tasks that run at once.", .otherwise = "1", .low = 1, .high = 64},
 	{"credits", CLI_WHOLE, VALUE(credits), "N",
 		"Tasks that a device holds at most, the running one included; the master gives it 2 to 64.",
@@ -36,7 +37,7 @@ static const struct cli_option options[] = {
 		.otherwise = "0", .low = 0, .high = 1024},
 	{"cache-dir", CLI_TEXT, VALUE(cache_dir), "FOLDER",
 		"Where models are kept; else dlsched in $XDG_CACHE_HOME or in ~/.cache."},
-	{"data-bind", CLI_TEXT, VALUE(data_bind), "ENDPOINT",
+	{"data-bind", CLI_ADDRESS, VALUE(data_bind), "ENDPOINT",
 		"Where results above 64 KB are fetched; else a free port of the interface that reaches the master."},
 	{"insecure", CLI_FLAG, VALUE(insecure), NULL,
 		"Allow an address beyond this machine although nothing is encrypted or authenticated."},
@@ -62,6 +63,11 @@ static struct dls_worker_options options_of(const struct values *values)
 	options.no_models = values->no_models;
 	return options;
 }
+
+static const struct cli_rule rules[] = {
+	{"cache-dir", CLI_EXCLUDES, "no-models", "it keeps models"},
+	{0},
+};
 
 static int prepare(const void *arg, char **argv, struct dls_error *err)
 {
@@ -139,6 +145,7 @@ static const struct cli_daemon worker_daemon = {
 	.event = "registered",
 	.address = "master",
 	.words = "works for",
+	.rules = rules,
 	.prepare = prepare,
 	.check = check,
 	.serve = serve,

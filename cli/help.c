@@ -81,6 +81,6 @@ void cli_help_print(const struct cli_program *program, int verb)
 			print_option(option);
 	print_row(
 		"--config FILE", "A JSON object with any of these options by their long names; the command line wins.");
-	print_row("--help", "This.");
+	print_row("-h, --help", "This.");
 	print_row("--version", "The version of the library.");
 }

@@ -9,7 +9,9 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-size_t cli_distance(const char *a, const char *b)
+/* Letters to insert, remove, replace or swap with their neighbour until one word is the other. A word that the other
+ * one begins with is one step away. Longer words than LETTERS are compared by their beginnings. */
+static size_t distance(const char *a, const char *b)
 {
 	size_t rows = strnlen(a, LETTERS), columns = strnlen(b, LETTERS);
 	size_t at[LETTERS + 1][LETTERS + 1];
@@ -29,4 +31,20 @@ size_t cli_distance(const char *a, const char *b)
 			at[i][k] = best;
 		}
 	return at[rows][columns];
+}
+
+/* One mistake for every four letters, beyond the first. */
+struct cli_nearest cli_nearest_to(const char *word)
+{
+	return (struct cli_nearest){.word = word, .distance = 2 + strlen(word) / 4};
+}
+
+void cli_nearest_offer(struct cli_nearest *nearest, const char *name)
+{
+	size_t steps = distance(nearest->word, name);
+
+	if (steps < nearest->distance) {
+		nearest->distance = steps;
+		nearest->name = name;
+	}
 }

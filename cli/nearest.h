@@ -1,11 +1,17 @@
-/* How alike two words are, for "did you mean". */
+/* The word that a mistyped one was meant to be, for "did you mean". */
 #ifndef DLSI_CLI_NEAREST_H
 #define DLSI_CLI_NEAREST_H
 
 #include <stddef.h>
 
-/* Letters to insert, remove, replace or swap with their neighbour until one word is the other. A word that the
- * other one begins with is one step away. Longer words than 64 letters are compared by their beginnings. */
-size_t cli_distance(const char *a, const char *b);
+struct cli_nearest {
+	const char *word;
+	const char *name; /* the nearest so far; NULL: none is near */
+	size_t distance;
+};
+
+/* Begins a search; then every name is offered. The earlier one of two that are equally near is kept. */
+struct cli_nearest cli_nearest_to(const char *word);
+void cli_nearest_offer(struct cli_nearest *nearest, const char *name);
 
 #endif

@@ -24,21 +24,11 @@ struct walk {
 	struct dls_error *err;
 };
 
-const struct cli_option *cli_option_find(
-	const struct cli_option *table, const char *name, const struct cli_option **nearest_out)
+const struct cli_option *cli_option_find(const struct cli_option *table, const char *name)
 {
-	size_t least = SIZE_MAX;
-
-	for (; table->name; table++) {
-		size_t distance = cli_distance(name, table->name);
-
+	for (; table->name; table++)
 		if (strcmp(name, table->name) == 0)
 			return table;
-		if (distance < least) {
-			least = distance;
-			*nearest_out = table;
-		}
-	}
 	return NULL;
 }
 
@@ -54,26 +44,25 @@ static int take_value(struct walk *walk, const char *name, const char *inside, c
 static int refuse(struct walk *walk, const char *name)
 {
 	static const char *const own[] = {"help", "version", "config"};
-	const struct cli_option *nearest = NULL;
-	const char *word;
+	struct cli_nearest nearest = cli_nearest_to(name);
 
-	(void)cli_option_find(walk->program->options, name, &nearest);
-	word = nearest ? nearest->name : own[0];
+	for (const struct cli_option *option = walk->program->options; option->name; option++)
+		cli_nearest_offer(&nearest, option->name);
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-		if (cli_distance(name, own[i]) < cli_distance(name, word))
-			word = own[i];
-	return cli_fail(walk->err, DLS_EINVAL, "unknown option --%.64s; did you mean --%s?", name, word);
+		cli_nearest_offer(&nearest, own[i]);
+	if (!nearest.name)
+		return cli_fail(walk->err, DLS_EINVAL, "unknown option --%.64s; see --help", name);
+	return cli_fail(walk->err, DLS_EINVAL, "unknown option --%.64s; did you mean --%s?", name, nearest.name);
 }
 
 /* An option of the program's table. */
 static int take_listed(struct walk *walk, const char *name, const char *inside)
 {
-	const struct cli_option *nearest = NULL, *option;
+	const struct cli_option *option = cli_option_find(walk->program->options, name);
 	char where[NAME_BYTES + 2];
 	const char *text = "true";
 	int rc = 0;
 
-	option = cli_option_find(walk->program->options, name, &nearest);
 	if (!option)
 		return refuse(walk, name);
 	if (option->kind != CLI_FLAG)
@@ -125,6 +114,8 @@ static int take_words(struct walk *walk)
 			only_operands = true;
 		else if (word[1] == '-')
 			rc = take_option(walk);
+		else if (strcmp(word, "-h") == 0)
+			walk->help = true;
 		else
 			rc = cli_fail(
 				walk->err, DLS_EINVAL, "unknown option %.64s; options begin with --, see --help", word);
@@ -158,16 +149,17 @@ static size_t match_verb(const struct cli_verb *verb, const struct cli_options *
 
 static int refuse_verb(struct walk *walk)
 {
-	const struct cli_options *options = walk->options;
-	const struct cli_verb *nearest = walk->program->verbs;
+	const char *program = walk->program->name, *word = walk->options->operands[0];
+	struct cli_nearest nearest;
 
-	if (!options->operand_count)
-		return cli_fail(walk->err, DLS_EINVAL, "a verb is missing; `%s help` lists them", walk->program->name);
-	for (const struct cli_verb *verb = nearest; verb->name; verb++)
-		if (cli_distance(options->operands[0], verb->name) < cli_distance(options->operands[0], nearest->name))
-			nearest = verb;
-	return cli_fail(walk->err, DLS_EINVAL, "unknown verb \"%.64s\"; did you mean \"%s\"?", options->operands[0],
-		nearest->name);
+	if (!walk->options->operand_count)
+		return cli_fail(walk->err, DLS_EINVAL, "a verb is missing; `%s help` lists them", program);
+	nearest = cli_nearest_to(word);
+	for (const struct cli_verb *verb = walk->program->verbs; verb->name; verb++)
+		cli_nearest_offer(&nearest, verb->name);
+	if (!nearest.name)
+		return cli_fail(walk->err, DLS_EINVAL, "unknown verb \"%.64s\"; `%s help` lists them", word, program);
+	return cli_fail(walk->err, DLS_EINVAL, "unknown verb \"%.64s\"; did you mean \"%s\"?", word, nearest.name);
 }
 
 /* Splits the verb off the operands. `help` and `help VERB` are --help in words. */

@@ -2,8 +2,8 @@
  *
  * --name value, --name=value, --flag, --flag=false; `--` ends the options; everything else is an operand, and options
  * and operands may be mixed. --config FILE names a JSON object whose keys are the names of the table. The command line
- * wins over the file and the file over the table's default. --help, --version and --config belong to every program and
- * are not in its table. A program with verbs takes the first operand (or the first two) as the verb. */
+ * wins over the file and the file over the table's default. --help (-h), --version and --config belong to every program
+ * and are not in its table. A program with verbs takes the first operand (or the first two) as the verb. */
 #ifndef DLSI_CLI_OPTIONS_H
 #define DLSI_CLI_OPTIONS_H
 
@@ -15,7 +15,10 @@
 
 enum cli_kind {
 	CLI_FLAG,    /* int, 0 or 1 */
-	CLI_TEXT,    /* const char *; NULL without a default */
+	CLI_TEXT,    /* const char *, not empty; NULL without a default. So are the next three */
+	CLI_NAME,    /* UTF-8 of at most 255 bytes */
+	CLI_ADDRESS, /* of something outside this process; whoever uses it says what else is wrong with it */
+	CLI_OBJECT,  /* a JSON object */
 	CLI_WORD,    /* int: the index of the word */
 	CLI_WHOLE,   /* int64_t from `low` to `high` */
 	CLI_SECONDS, /* int64_t in milliseconds, written in seconds with or without a fraction */
@@ -76,9 +79,20 @@ bool cli_option_has_value(const struct cli_option *option, const void *values);
 /* Writes the value as the command line takes it, or as a configuration file does. */
 void cli_option_write(FILE *to, const struct cli_option *option, bool json, const void *values);
 
-/* The row of that name; NULL if there is none, and then *nearest_out is the one most like it. */
-const struct cli_option *cli_option_find(
-	const struct cli_option *table, const char *name, const struct cli_option **nearest_out);
+/* The row of that name, NULL if there is none. */
+const struct cli_option *cli_option_find(const struct cli_option *table, const char *name);
+
+/* What an option of the command line depends on: it is refused where it could not matter. */
+struct cli_rule {
+	const char *option;
+	enum { CLI_NEEDS, CLI_EXCLUDES } relation;
+	const char *other; /* a flag that is on or a text that is given, also by a configuration file */
+	const char *why;
+};
+
+/* `rules` end with a row without a name. Errors: DLS_EINVAL. */
+int cli_rules_check(const struct cli_rule *rules, const struct cli_option *table, uint64_t given, const void *values,
+	struct dls_error *err);
 
 /* Writes usage and options; those of one verb only, if `verb` is not negative. */
 void cli_help_print(const struct cli_program *program, int verb);

@@ -8,12 +8,17 @@
 
 enum { BAR_COLUMNS = 30, LINE_BYTES = 256, TERMINAL_MS = 100, FILE_MS = 1000 };
 
-int64_t cli_now_ms(void)
+int64_t cli_now_us(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t cli_now_ms(void)
+{
+	return cli_now_us() / 1000;
 }
 
 void cli_progress_init(struct cli_progress *progress, int wanted)

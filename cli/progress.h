@@ -26,7 +26,8 @@ void cli_progress_clear(struct cli_progress *progress);
 /* The job is over: the line goes, or where there is no terminal, a last one is written. */
 void cli_progress_end(struct cli_progress *progress, const struct dls_job_progress *job);
 
-/* Milliseconds of a clock that never goes back. */
+/* Milliseconds and microseconds of a clock that never goes back. */
 int64_t cli_now_ms(void);
+int64_t cli_now_us(void);
 
 #endif

@@ -3,6 +3,7 @@
 #include "cli/classes.h"
 #include "cli/failure.h"
 #include "cli/json.h"
+#include "cli/text.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,10 +28,12 @@ static int measure_names(const struct cli_inputs *inputs)
 	char name[NAME_BYTES];
 
 	for (size_t i = 0; i < inputs->count && i < 1000; i++) {
-		int length = cli_inputs_name(inputs, inputs->at[i].first, name, sizeof name);
+		int taken;
 
-		if (length > columns)
-			columns = length;
+		cli_inputs_name(inputs, inputs->at[i].first, name, sizeof name);
+		taken = cli_text_columns(name);
+		if (taken > columns)
+			columns = taken;
 	}
 	return columns < NAME_COLUMNS ? columns : NAME_COLUMNS;
 }
@@ -49,16 +52,6 @@ int cli_results_init(const struct cli_results_options *options, const struct cli
 	return 0;
 }
 
-/* Text from files and other machines, on a terminal: without control characters. Returns its bytes. */
-static int print_text(const char *text)
-{
-	const char *at = text;
-
-	for (; *at; at++)
-		putchar((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at);
-	return (int)(at - text);
-}
-
 static void pad(int columns)
 {
 	if (columns > 0)
@@ -69,13 +62,17 @@ static void pad(int columns)
 static void print_left(const struct cli_results *results, const struct dls_result *result)
 {
 	char name[NAME_BYTES];
-	int length = cli_inputs_name(results->inputs, result->item, name, sizeof name);
-	int cut = length < (int)sizeof name && length > results->name_columns ? length - results->name_columns : 0;
+	const char *tail;
+	int columns = results->name_columns;
 
-	if (cut)
-		memcpy(name + cut, "...", 3);
-	pad(results->name_columns - print_text(name + cut) + GAP);
-	pad(WORKER_COLUMNS - print_text(result->worker ? result->worker : "-"));
+	cli_inputs_name(results->inputs, result->item, name, sizeof name);
+	tail = cli_text_tail(name, columns);
+	if (tail != name) {
+		columns -= printf("...");
+		tail = cli_text_tail(name, columns);
+	}
+	cli_text_print(tail, columns + GAP);
+	cli_text_print(result->worker ? result->worker : "-", WORKER_COLUMNS);
 	printf("%*.1f", MS_COLUMNS, (double)result->elapsed_ns / 1e6);
 	pad(GAP);
 }
@@ -99,7 +96,7 @@ static void print_classes(const struct cli_results *results, const struct dls_ou
 		printf("%*.4f", VALUE_COLUMNS, best[i].value);
 		pad(GAP);
 		if (label)
-			print_text(label);
+			cli_text_print(label, 0);
 		else
 			printf("class %" PRIu32, best[i].index);
 		putchar('\n');
@@ -158,7 +155,7 @@ static void print_row(const struct cli_results *results, const struct dls_result
 	}
 	printf("%*s", VALUE_COLUMNS, "failed");
 	pad(GAP);
-	print_text(result->error);
+	cli_text_print(result->error, 0);
 	putchar('\n');
 }
 
@@ -287,15 +284,16 @@ int cli_results_add(struct cli_results *results, const struct dls_result *result
 
 static void write_summary(const struct cli_results *results, double seconds)
 {
-	double speed = seconds > 0 ? (double)results->done / seconds : 0;
+	double speed = (double)results->done / seconds;
 
 	if (results->options.json)
 		printf("{\"summary\":{\"items\":%" PRIu64 ",\"failed\":%" PRIu64
-		       ",\"seconds\":%.3f,\"items_per_second\":%.1f}}\n",
+		       ",\"seconds\":%.6f,\"items_per_second\":%.1f}}\n",
 			results->done, results->failed, seconds, speed);
 	else
-		printf("%" PRIu64 " item%s in %.2f s, %.*f a second, %" PRIu64 " failed\n", results->done,
-			results->done == 1 ? "" : "s", seconds, speed < 100 ? 1 : 0, speed, results->failed);
+		printf("%" PRIu64 " item%s in %.*f s, %.*f a second, %" PRIu64 " failed\n", results->done,
+			results->done == 1 ? "" : "s", seconds < 0.1 ? 4 : 2, seconds, speed < 100 ? 1 : 0, speed,
+			results->failed);
 }
 
 int cli_results_finish(struct cli_results *results, double seconds, struct dls_error *err)

@@ -1,28 +1,25 @@
 #include "cli/show.h"
 
 #include "cli/failure.h"
+#include "cli/text.h"
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { COLUMNS = 32, CELL_BYTES = 256, INDENT = 2 };
+enum { COLUMNS = 32, CELL_BYTES = 256, INDENT = 2, GAP = 2 };
 
-/* A value on one line. Control characters of strings are replaced: they come from other machines. */
-static int spell(const cJSON *value, char cell[CELL_BYTES])
+/* A value on one line. */
+static void spell(const cJSON *value, char cell[CELL_BYTES])
 {
 	if (!value)
-		return snprintf(cell, CELL_BYTES, "-");
-	if (cJSON_IsString(value))
+		snprintf(cell, CELL_BYTES, "-");
+	else if (cJSON_IsString(value))
 		snprintf(cell, CELL_BYTES, "%s", value->valuestring);
 	else if (cJSON_IsNumber(value))
 		snprintf(cell, CELL_BYTES, "%.15g", value->valuedouble);
 	else if (!cJSON_PrintPreallocated((cJSON *)value, cell, CELL_BYTES, 0))
 		snprintf(cell, CELL_BYTES, "...");
-	for (char *at = cell; *at; at++)
-		if ((unsigned char)*at < 0x20 || *at == 0x7f)
-			*at = '?';
-	return (int)strlen(cell);
 }
 
 static bool is_list_of_objects(const cJSON *value)
@@ -40,17 +37,19 @@ static int measure(const cJSON *rows, const char *names[COLUMNS], int widths[COL
 
 	cJSON_ArrayForEach (row, rows)
 		cJSON_ArrayForEach (member, row) {
-			int i = 0, width = spell(member, cell);
+			int i = 0, width;
 
 			if (is_list_of_objects(member))
 				continue;
+			spell(member, cell);
+			width = cli_text_columns(cell);
 			while (i < count && strcmp(names[i], member->string) != 0)
 				i++;
 			if (i == COLUMNS)
 				continue;
 			if (i == count) {
 				names[count] = member->string;
-				widths[count++] = (int)strlen(member->string);
+				widths[count++] = cli_text_columns(member->string);
 			}
 			if (width > widths[i])
 				widths[i] = width;
@@ -60,10 +59,9 @@ static int measure(const cJSON *rows, const char *names[COLUMNS], int widths[COL
 
 static void print_cell(const char *cell, int width, bool last)
 {
+	cli_text_print(cell, last ? 0 : width + GAP);
 	if (last)
-		printf("%s\n", cell);
-	else
-		printf("%-*s  ", width, cell);
+		putchar('\n');
 }
 
 static void print_table(const cJSON *rows, int indent);
@@ -79,7 +77,9 @@ static void print_inner_tables(const cJSON *rows, int indent)
 			if (!is_list_of_objects(member))
 				continue;
 			spell(row->child, cell);
-			printf("%*s%s of %s:\n", indent, "", member->string, cell);
+			printf("%*s%s of ", indent, "", member->string);
+			cli_text_print(cell, 0);
+			printf(":\n");
 			print_table(member, indent + INDENT); /* cJSON has bounded the depth */
 		}
 }
@@ -118,7 +118,9 @@ static void print_object(const cJSON *object, int indent)
 			print_table(member, indent + INDENT);
 		} else {
 			spell(member, cell);
-			printf("%*s%s: %s\n", indent, "", member->string, cell);
+			printf("%*s%s: ", indent, "", member->string);
+			cli_text_print(cell, 0);
+			putchar('\n');
 		}
 	}
 }

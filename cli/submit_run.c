@@ -24,7 +24,7 @@ struct run {
 	struct cli_inputs inputs;
 	struct cli_results results;
 	struct cli_progress progress;
-	int64_t start_ms;
+	int64_t start_ms, start_us;
 	bool told_to_wait;
 	struct dls_error *err;
 };
@@ -218,7 +218,7 @@ static int finish(struct run *run, int rc)
 		return break_off(run, why, CLI_EXIT_TIMEOUT);
 	}
 	if (rc == 0)
-		rc = cli_results_finish(&run->results, (double)(cli_now_ms() - run->start_ms) / 1000, run->err);
+		rc = cli_results_finish(&run->results, (double)(cli_now_us() - run->start_us + 1) / 1e6, run->err);
 	if (rc)
 		return -1;
 	return run->results.failed ? CLI_EXIT_FAILED : 0;
@@ -230,7 +230,8 @@ static int work(struct run *run)
 
 	if (rc == 0 && !run->values->local)
 		rc = submit_client_wait(run->submit, run->client, run->err);
-	run->start_ms = cli_now_ms();
+	run->start_us = cli_now_us();
+	run->start_ms = run->start_us / 1000;
 	cli_progress_init(&run->progress, run->values->quiet ? 0 : run->values->progress);
 	if (rc == 0)
 		rc = dls_job_submit(run->job, run->err);

@@ -2,12 +2,16 @@
 #include "cli/failure.h"
 #include "cli/json.h"
 #include "cli/options.h"
+#include "cli/text.h"
+#include <cjson/cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { NAME_BYTES = 255 };
 
 static int set_flag(const char *where, const char *text, int *value, struct dls_error *err)
 {
@@ -62,6 +66,55 @@ static int set_seconds(
 	return 0;
 }
 
+static int check_name(const char *where, const char *text, struct dls_error *err)
+{
+	size_t length = strlen(text), bytes;
+	uint32_t code;
+
+	if (length > NAME_BYTES)
+		return cli_fail(err, DLS_EINVAL, "%s has %zu bytes; it may have %d", where, length, NAME_BYTES);
+	for (const char *at = text; *at; at += bytes) {
+		bytes = cli_text_next(at, &code);
+		if (!bytes)
+			return cli_fail(err, DLS_EINVAL, "%s is not UTF-8: byte %td is 0x%02x", where, at - text + 1,
+				(unsigned char)*at);
+	}
+	return 0;
+}
+
+static int check_object(const char *where, const char *text, struct dls_error *err)
+{
+	const char *end = text;
+	cJSON *json = cJSON_ParseWithOpts(text, &end, 1);
+	bool is_object = cJSON_IsObject(json);
+
+	cJSON_Delete(json);
+	if (!json)
+		return cli_fail(err, DLS_EINVAL, "%s is not JSON; the fault is near byte %td", where, end - text + 1);
+	return is_object ? 0 : cli_fail(err, DLS_EINVAL, "%s is no JSON object, like {\"threshold\": 0.5}", where);
+}
+
+static int set_text(
+	const struct cli_option *option, const char *where, const char *text, const char **value, struct dls_error *err)
+{
+	int rc = 0;
+
+	if (!*text)
+		return cli_fail(err, DLS_EINVAL, "%s is empty", where);
+	if (option->kind == CLI_ADDRESS && strncmp(text, "inproc:", 7) == 0)
+		return cli_fail(err, DLS_EINVAL,
+			"%s is \"%.64s\", which nobody outside this process can reach; use tcp://HOST:PORT or "
+			"ipc://PATH",
+			where, text);
+	if (option->kind == CLI_NAME)
+		rc = check_name(where, text, err);
+	else if (option->kind == CLI_OBJECT)
+		rc = check_object(where, text, err);
+	if (rc == 0)
+		*value = text;
+	return rc;
+}
+
 int cli_option_set(
 	const struct cli_option *option, const char *where, const char *text, void *values, struct dls_error *err)
 {
@@ -71,8 +124,10 @@ int cli_option_set(
 	case CLI_FLAG:
 		return set_flag(where, text, value, err);
 	case CLI_TEXT:
-		*(const char **)value = text;
-		return 0;
+	case CLI_NAME:
+	case CLI_ADDRESS:
+	case CLI_OBJECT:
+		return set_text(option, where, text, value, err);
 	case CLI_WORD:
 		return set_word(option, where, text, value, err);
 	case CLI_WHOLE:
@@ -83,6 +138,12 @@ int cli_option_set(
 	return cli_fail(err, DLS_EINVAL, "%s cannot be set", where);
 }
 
+static bool is_text(const struct cli_option *option)
+{
+	return option->kind == CLI_TEXT || option->kind == CLI_NAME || option->kind == CLI_ADDRESS ||
+	       option->kind == CLI_OBJECT;
+}
+
 static const char *text_of(const struct cli_option *option, const void *value)
 {
 	return option->kind == CLI_WORD ? option->words[*(const int *)value] : *(const char *const *)value;
@@ -90,7 +151,7 @@ static const char *text_of(const struct cli_option *option, const void *value)
 
 bool cli_option_has_value(const struct cli_option *option, const void *values)
 {
-	return option->kind != CLI_TEXT || text_of(option, (const char *)values + option->offset);
+	return !is_text(option) || text_of(option, (const char *)values + option->offset);
 }
 
 void cli_option_write(FILE *to, const struct cli_option *option, bool json, const void *values)
@@ -102,6 +163,9 @@ void cli_option_write(FILE *to, const struct cli_option *option, bool json, cons
 		fputs(*(const int *)value ? "true" : "false", to);
 		break;
 	case CLI_TEXT:
+	case CLI_NAME:
+	case CLI_ADDRESS:
+	case CLI_OBJECT:
 	case CLI_WORD:
 		if (json)
 			cli_json_text(to, text_of(option, value));

@@ -1,5 +1,6 @@
 #include "node/client.h"
 
+#include "api/name.h"
 #include "api/options.h"
 #include "base/export.h"
 #include "base/limits.h"
@@ -11,13 +12,11 @@ static int complete(struct dls_client_options *options, struct dls_error *err)
 		return dlsi_fail(err, DLS_EINVAL, "dls_client_options.master is not set");
 	if (!options->tenant)
 		options->tenant = "default";
-	if (!*options->tenant || strlen(options->tenant) > DLSI_NAME_BYTES)
-		return dlsi_fail(err, DLS_EINVAL, "the name of a tenant has from 1 to %d bytes", DLSI_NAME_BYTES);
 	if (!options->window_items)
 		options->window_items = DLSI_WINDOW_ITEMS;
 	if (!options->window_bytes)
 		options->window_bytes = DLSI_WINDOW_BYTES;
-	return 0;
+	return dlsi_name_check("the name of a tenant", options->tenant, err);
 }
 
 DLS_EXPORT int dls_client_create(struct dls_ctx *ctx, const struct dls_client_options *options,

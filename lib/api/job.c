@@ -1,24 +1,24 @@
 #include "node/job.h"
 
+#include "api/name.h"
 #include "api/options.h"
 #include "base/export.h"
-#include "base/limits.h"
 #include "base/tensor.h"
 #include "node/result.h"
-#include <string.h>
 
 static int check_options(const struct dls_job_options *options, struct dls_error *err)
 {
-	const char *name = options->model ? options->model : options->handler;
+	int rc = 0;
 
 	if (!options->model == !options->handler)
 		return dlsi_fail(err, DLS_EINVAL, "a job needs either a model or a handler");
-	if (!*name || (options->handler && strlen(name) > DLSI_NAME_BYTES))
-		return dlsi_fail(err, DLS_EINVAL, "the name of a handler has from 1 to %d bytes, a path at least 1",
-			DLSI_NAME_BYTES);
-	if (options->key && (!*options->key || strlen(options->key) > DLSI_NAME_BYTES))
-		return dlsi_fail(err, DLS_EINVAL, "a key has from 1 to %d bytes", DLSI_NAME_BYTES);
-	return 0;
+	if (options->model && !*options->model)
+		return dlsi_fail(err, DLS_EINVAL, "the path of the model is empty");
+	if (options->handler)
+		rc = dlsi_name_check("the name of a handler", options->handler, err);
+	if (rc == 0 && options->key)
+		rc = dlsi_name_check("a key", options->key, err);
+	return rc;
 }
 
 DLS_EXPORT int dls_job_create(struct dls_client *client, const struct dls_job_options *options,

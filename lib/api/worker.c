@@ -1,5 +1,6 @@
 #include "node/worker.h"
 
+#include "api/name.h"
 #include "api/options.h"
 #include "base/export.h"
 #include "base/limits.h"
@@ -10,8 +11,6 @@ static int complete(struct dls_worker_options *options, struct dls_error *err)
 {
 	if (!options->master)
 		return dlsi_fail(err, DLS_EINVAL, "dls_worker_options.master is not set");
-	if (options->name && (!*options->name || strlen(options->name) > DLSI_NAME_BYTES))
-		return dlsi_fail(err, DLS_EINVAL, "the name of a worker has from 1 to %d bytes", DLSI_NAME_BYTES);
 	if (!options->devices)
 		options->devices = 1;
 	if (!options->credits)
@@ -22,7 +21,7 @@ static int complete(struct dls_worker_options *options, struct dls_error *err)
 	if (options->credits > DLSI_DEVICE_CREDITS)
 		return dlsi_fail(err, DLS_EINVAL, "%" PRIu32 " credits; a device may have from 1 to %d",
 			options->credits, DLSI_DEVICE_CREDITS);
-	return 0;
+	return options->name ? dlsi_name_check("the name of a worker", options->name, err) : 0;
 }
 
 static int read(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_worker_options *known,
@@ -68,8 +67,9 @@ DLS_EXPORT int dls_worker_handle(
 		return rc;
 	if (!known.run)
 		return dlsi_fail(err, DLS_EINVAL, "dls_handler_ops.run is not set");
-	if (!name || !*name || strlen(name) > DLSI_NAME_BYTES)
-		return dlsi_fail(err, DLS_EINVAL, "the name of a handler has from 1 to %d bytes", DLSI_NAME_BYTES);
+	rc = dlsi_name_check("the name of a handler", name ? name : "", err);
+	if (rc)
+		return rc;
 	if (strcmp(name, DLSI_HANDLER_MODEL) == 0)
 		return dlsi_fail(err, DLS_EINVAL, "\"%s\" is the handler that runs models; take another name", name);
 	return dlsi_node_worker_handle(worker, name, &known, err);

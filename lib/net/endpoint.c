@@ -17,14 +17,20 @@
 
 #define FORMS "tcp://HOST:PORT, ipc://PATH or inproc://NAME"
 
-static bool is_port(const char *text)
+/* `text` is what stands behind the last colon of `address`. */
+static int check_port(const char *address, const char *text, struct dls_error *err)
 {
 	size_t length = strlen(text);
 
 	if (strcmp(text, "*") == 0)
-		return true;
-	return length >= 1 && length <= 5 && strspn(text, "0123456789") == length &&
-	       strtoimax(text, NULL, 10) <= UINT16_MAX;
+		return 0;
+	if (!length || strspn(text, "0123456789") != length)
+		return dlsi_fail(
+			err, DLS_EADDRESS, "the address \"%s\" has no port; it must be tcp://HOST:PORT", address);
+	if (length > 5 || strtoimax(text, NULL, 10) > UINT16_MAX)
+		return dlsi_fail(err, DLS_EADDRESS, "the port of \"%s\" is out of range: %d is the highest", address,
+			UINT16_MAX);
+	return 0;
 }
 
 /* Splits HOST:PORT, where an IPv6 host is in brackets. */
@@ -32,9 +38,10 @@ static int parse_tcp(const char *text, const char *rest, struct dlsi_endpoint *e
 {
 	const char *colon = strrchr(rest, ':');
 	size_t length = colon ? (size_t)(colon - rest) : 0;
+	int rc = check_port(text, colon ? colon + 1 : "", err);
 
-	if (!colon || !is_port(colon + 1))
-		return dlsi_fail(err, DLS_EADDRESS, "the address \"%s\" has no port; it must be tcp://HOST:PORT", text);
+	if (rc)
+		return rc;
 	endpoint->ipv6 = length > 2 && rest[0] == '[' && rest[length - 1] == ']';
 	if (endpoint->ipv6) {
 		rest++;

@@ -2,6 +2,7 @@
 
 import json
 import os
+from unicodedata import combining, east_asian_width
 
 import numpy
 import pytest
@@ -158,8 +159,6 @@ def test_model_show(programs, fashion):
 def test_progress_without_a_terminal_is_lines(programs, numbers):
     master = programs.master()
     programs.handler(master, "h1")
-    ended = programs.submit(master, "run", "--quiet", "--progress", "--handler", "number", *numbers(3))
-    assert (ended.code, ended.err) == (0, ""), "--quiet is quiet"
     ended = programs.submit(master, "run", "--progress", "--handler", "number", *numbers(3))
     assert ended.code == 0
     lines = ended.err.splitlines()
@@ -199,10 +198,26 @@ def test_progress_on_a_terminal(programs, numbers, tmp_path, pseudo_terminals):
     assert seen.endswith(b"\r\x1b[K")
 
 
+def columns(text):
+    """Of a terminal: wide characters take two, those that are put on top of others none."""
+    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def test_speed_of_the_shortest_job(programs, numbers):
+    master = programs.master()
+    programs.handler(master, "h1")
+    ended = programs.submit(master, "run", "--json", "--handler", "number", *numbers(1))
+    assert ended.summary()["items_per_second"] > 0
+    assert ended.summary()["seconds"] > 0
+    text = programs.submit(master, "run", "--handler", "number", *numbers(1)).out.splitlines()[-1]
+    assert text.startswith("1 item in ") and " 0.0 a second" not in text
+
+
 def test_names_that_are_hard_to_print(programs, numbers, tmp_path):
     master = programs.master()
     programs.handler(master, "h1")
-    names = [b'quote".txt', b"back\\slash", b"line\nfeed", b"escape\x1b[2J", b"latin\xe9", "größe".encode()]
+    names = [b'quote".txt', b"back\\slash", b"line\nfeed", b"escape\x1b[2J", b"latin\xe9"]
+    names += ["größe".encode(), "写真".encode(), "e\u0301toile".encode(), b"c1\xc2\x9b2J", "ü".encode() * 100]
     paths = [os.path.join(os.fsencode(tmp_path), name) for name in names]
     for path in paths:
         with open(path, "wb") as file:
@@ -211,7 +226,11 @@ def test_names_that_are_hard_to_print(programs, numbers, tmp_path):
     ended = programs.submit(master, *words, "--json")
     assert ended.code == 0, ended.err
     shown = [item["input"].rsplit("/", 1)[1] for item in ended.items()]
-    assert shown == ['quote".txt', "back\\slash", "line\nfeed", "escape\x1b[2J", "latin\ufffd", "größe"]
+    assert shown == [name.decode(errors="replace") for name in names]
     table = programs.submit(master, *words)
     assert table.code == 0
     assert "line?feed" in table.out and "escape?[2J" in table.out and "\x1b" not in table.out
+    assert "latin?" in table.out and "c1?2J" in table.out and f"...{'ü' * 41} " in table.out
+    rows = [row for row in table.out.splitlines() if " h1 " in row]
+    assert len(rows) == len(names)
+    assert {columns(row[: row.index(" h1 ")]) for row in rows} == {columns("..." + "ü" * 41) + 1}

@@ -18,6 +18,7 @@ def options_of(help_text):
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_help_and_version(programs, program):
     help_ = programs.run(program, "--help")
+    assert programs.run(program, "-h").out == help_.out
     assert (help_.code, help_.err) == (0, "")
     assert help_.out.startswith(f"usage: {program} ")
     assert max(map(len, help_.out.splitlines())) <= 100
@@ -56,6 +57,32 @@ WRONG = [
     ("dls-submit", ["status", "extra"], 'unexpected argument "extra"'),
     ("dls-submit", ["status", "--top", "3"], "--top is not an option of status"),
     ("dls-submit", ["run", "--local", "--handler", "h", "x"], "--local runs models only"),
+    ("dls-submit", ["xyzzy"], 'unknown verb "xyzzy"; `dls-submit help` lists them'),
+    ("dls-submit", ["status", "--xyzzy", "3"], "unknown option --xyzzy; see --help"),
+    ("dls-submit", ["run", "--key", "", "m", "i"], "--key is empty"),
+    ("dls-submit", ["run", "--key", "k" * 256, "m", "i"], "--key has 256 bytes; it may have 255"),
+    ("dls-submit", ["status", "--tenant="], "--tenant is empty"),
+    ("dls-submit", ["status", "--tenant", "caf\udce9"], "--tenant is not UTF-8: byte 4 is 0xe9"),
+    ("dls-worker", ["--name", "\udcff"], "--name is not UTF-8: byte 1 is 0xff"),
+    ("dls-submit", ["run", "--handler", "h", "--params", "", "i"], "--params is empty"),
+    ("dls-submit", ["run", "--handler", "h", "--params", "{1}", "i"], "--params is not JSON; the fault is near byte 3"),
+    ("dls-submit", ["run", "--handler", "h", "--params", "{} {}", "i"], "--params is not JSON; the fault is near byte 4"),
+    ("dls-submit", ["run", "--handler", "h", "--params", "[1]", "i"], "--params is no JSON object"),
+    ("dls-submit", ["run", "--devices", "2", "m", "i"], "--devices has no effect without --local"),
+    ("dls-submit", ["run", "--threads", "2", "m", "i"], "--threads has no effect without --local"),
+    ("dls-submit", ["run", "--cache-dir", "c", "m", "i"], "--cache-dir has no effect without --local"),
+    ("dls-submit", ["run", "--local", "--master", "ipc://m", "m", "i"], "--master has no effect with --local"),
+    ("dls-submit", ["run", "--local", "--tenant", "t", "m", "i"], "--tenant has no effect with --local"),
+    ("dls-submit", ["run", "--local", "--insecure", "m", "i"], "--insecure has no effect with --local"),
+    ("dls-submit", ["run", "--params", "{}", "m", "i"], "--params has no effect without --handler: a model takes none"),
+    ("dls-submit", ["run", "--top", "1", "--handler", "h", "i"], "--top has no effect with --handler"),
+    ("dls-submit", ["run", "--top", "1", "--output", "o.npy", "m", "i"], "--top has no effect with --output"),
+    ("dls-submit", ["run", "--quiet", "--progress", "m", "i"], "--progress has no effect with --quiet"),
+    ("dls-worker", ["--no-models", "--cache-dir", "c"], "--cache-dir has no effect with --no-models"),
+    ("dls-master", ["--bind", "inproc://m"], "use tcp://HOST:PORT or ipc://PATH"),
+    ("dls-worker", ["--master", "inproc://m"], "use tcp://HOST:PORT or ipc://PATH"),
+    ("dls-submit", ["status", "--master", "inproc://m"], "use tcp://HOST:PORT or ipc://PATH"),
+    ("dls-master", ["--bind", "tcp://127.0.0.1:80000"], "is out of range: 65535 is the highest"),
 ]
 
 
@@ -65,6 +92,13 @@ def test_wrong_usage(programs, program, words, sentence):
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith(f"{program}: ") and ended.err.count("\n") == 1
     assert sentence in ended.err
+
+
+def test_a_configuration_may_name_what_has_no_effect(programs, tmp_path):
+    """One file serves all verbs and both ways to run: only the command line is held against the rest of it."""
+    (tmp_path / "both.json").write_text('{"devices": 2, "params": "{}", "connect-timeout": 0.1}')
+    ended = programs.run("dls-submit", "run", "--config", tmp_path / "both.json", tmp_path / "no", "x")
+    assert (ended.code, str(tmp_path / "no") in ended.err) == (4, True)
 
 
 def test_values_behind_options_may_look_like_options(programs, tmp_path):
@@ -81,6 +115,8 @@ CONFIGS = [
     ('{"heartbeat-ms": "5"}', '"heartbeat-ms" must be a number'),
     ('{"heartbeat-ms": 0.5}', 'it is a whole number from 1 to 3600000'),
     ('{"config": "other"}', 'unknown key "config"'),
+    ('{"xyzzy": "other"}', 'unknown key "xyzzy"\n'),
+    ('{"bind": ""}', '"bind" is empty'),
     ('{"json": true, "json": true}', 'the key "json" is there twice'),
     ("[]", "must be a JSON object"),
     ('{\n\n"bind":', "is not JSON, from line 3 on"),

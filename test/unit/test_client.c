@@ -133,7 +133,7 @@ static void test_client_options(void **state)
 		int code;
 	} cases[] = {{NULL, NULL, DLS_EINVAL}, {"127.0.0.1:7700", NULL, DLS_EADDRESS},
 		{"tcp://no-such-host.invalid:7700", NULL, DLS_EADDRESS}, {"tcp://192.0.2.1:7700", NULL, DLS_EDENIED},
-		{"tcp://127.0.0.1:7700", "", DLS_EINVAL}};
+		{"tcp://127.0.0.1:7700", "", DLS_EINVAL}, {"tcp://127.0.0.1:7700", "caf\xe9", DLS_EINVAL}};
 	struct dls_ctx *ctx = make_ctx();
 	struct dls_client *client = NULL;
 

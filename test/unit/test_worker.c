@@ -67,6 +67,8 @@ static void test_refuses_impossible_options(void **state)
 	options.credits = 1;
 	options.name = memset(long_name, 'n', 256);
 	assert_not_made(&options, DLS_EINVAL, "from 1 to 255 bytes");
+	options.name = "caf\xe9";
+	assert_not_made(&options, DLS_EINVAL, "the name of a worker must be UTF-8; its byte 4 is 0xe9");
 	options.name = NULL;
 	options.data_bind = "tcp://0.0.0.0:0";
 	assert_not_made(&options, DLS_EDENIED, "insecure");
