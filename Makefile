@@ -18,7 +18,11 @@ PACKAGES := libzmq libcjson hwloc libprotobuf-c libsodium spng libjpeg
 ONNX     := $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto))
 
 # What follows from the tree.
-LIB_O     := $(patsubst %.c,$(BUILD)/%.o,$(wildcard lib/*/*.c)) $(BUILD)/gen/onnx/onnx.pb-c.o
+ISA_C     := $(wildcard lib/kernel/*_isa.c)# once per variant: an instruction set and the lanes of its vectors
+VARIANTS  := generic8 generic16 $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),avx2 avx512)
+ISA_O     := $(foreach variant,$(VARIANTS),$(ISA_C:%.c=$(BUILD)/%.$(variant).o))
+LIB_O     := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(ISA_C),$(wildcard lib/*/*.c))) $(ISA_O) \
+             $(BUILD)/gen/onnx/onnx.pb-c.o
 PROGRAMS  := $(patsubst cli/%.c,$(BUILD)/%,$(wildcard cli/dls-*.c))
 CLI_O     := $(patsubst %.c,$(BUILD)/%.o,$(filter-out cli/dls-%,$(wildcard cli/*.c)))
 EXAMPLES  := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
@@ -38,8 +42,17 @@ LIBRARIES := $(BUILD)/libdlsched.a $(BUILD)/libdlsched.so
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings -Wundef
 PUBLIC   := -std=c11 -D_GNU_SOURCE -Iinclude -I. -pthread $(WARNINGS) $(SANITIZER)
 INTERNAL  = $(PUBLIC) -Ilib -I$(BUILD)/gen -fPIC -fvisibility=hidden $(PACKAGE_CFLAGS)
+# What a kernel is compiled for. Products and sums may become one instruction, and nobody asks for errno. Vectors wider
+# than the processor's are passed among inlined functions only, so that no ABI is concerned.
+VARIANT_generic8  := -DDLSI_LANES=8
+VARIANT_generic16 := -DDLSI_LANES=16
+VARIANT_avx2      := -DDLSI_LANES=8 -mavx2 -mfma
+VARIANT_avx512    := -DDLSI_LANES=16 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
+KERNEL            := -ffp-contract=fast -fno-math-errno -Wno-psabi
+# Threads of kernels are libgomp's, which oneDNN has loaded already. clang knows another library only: no threads then.
+OPENMP            := $(if $(shell $(CC) -dM -E -xc /dev/null 2>/dev/null | grep __clang__),,-fopenmp)
 LINK      = $(CC) -pthread $(SANITIZER) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed
-LIBS      = $(PACKAGE_LIBS) -ldnnl -lm
+LIBS      = $(PACKAGE_LIBS) -ldnnl $(OPENMP:-fopenmp=-lgomp) -lm
 
 # The third-party libraries are asked for when the first recipe needs them, so that `make deps` works without any.
 package        = $(if $(shell $(PROBE) && echo found),$(shell pkg-config $1 $(PACKAGES)),$(error $(MISSING)))
@@ -88,6 +101,16 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 $(BUILD)/cli/%.o $(BUILD)/examples/%.o: INTERNAL = $(PUBLIC)
 
+$(BUILD)/lib/kernel/parallel.o: private INTERNAL += $(OPENMP)
+
+define variant_rule
+$(BUILD)/%.$1.o: %.c $(BUILD)/flags
+	$$(say) CC '$$< ($1)'
+	mkdir -p $$(@D)
+	$$(CC) $$(INTERNAL) $$(CPPFLAGS) $$(CFLAGS) $$(WERROR) $(KERNEL) -DDLSI_VARIANT=$1 $(VARIANT_$1) -MMD -MP -c $$< -o $$@
+endef
+$(foreach variant,$(VARIANTS),$(eval $(call variant_rule,$(variant))))
+
 $(LIB_O) $(TEST_O): | $(BUILD)/gen/onnx/onnx.pb-c.c
 
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
@@ -123,7 +146,7 @@ $(EXAMPLES): %: %.o $(BUILD)/libdlsched.so
 stamp = mkdir -p $(@D); echo '$1' | cmp -s - $@ || echo '$1' >$@
 
 $(BUILD)/flags: FORCE
-	$(call stamp,$(CC) $(INTERNAL) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS))
+	$(call stamp,$(CC) $(INTERNAL) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(OPENMP) $(KERNEL) $(foreach v,$(VARIANTS),$(VARIANT_$v)))
 $(BUILD)/sources: FORCE
 	$(call stamp,$(LIB_O))
 

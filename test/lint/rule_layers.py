@@ -4,7 +4,7 @@ one place only, and what is outside lib/ sees only the public headers."""
 import source
 
 # A room includes itself and those before it. The order has its reasons in docs/ARCHITECTURE.md.
-ROOMS = "base proto core policy graph media device store net node api".split()
+ROOMS = "base proto core policy graph kernel media device store net node api".split()
 
 # First letters of a library's headers, and the only files or folders of lib/ that include them.
 LIBRARIES = {

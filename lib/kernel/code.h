@@ -1,0 +1,77 @@
+/* The inner loops of this room, which exist once per instruction set, behind one table. Everything above them is plain
+ * C that is compiled once. A variant works on vectors as wide as a block of channels. */
+#ifndef DLSI_KERNEL_CODE_H
+#define DLSI_KERNEL_CODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	DLSI_BLOCK_MOST = 16, /* channels in a block */
+	DLSI_TILE_WIDTH = 2,  /* blocks of channels that a tile computes at once */
+	DLSI_WINOGRAD_PATCH = 6
+};
+
+/* A product of matrices that is small enough for the registers: rows (pixels) times one or two blocks of columns
+ * (target channels).
+ *
+ *   target[r][c] = clamp(bias[c] + addend[r][c] + sum over slices s and k < depth of
+ *                        source[r * source_row + offsets[s] + k] * panel[(s * depth + k) * columns + c])
+ *
+ * Column c of block v of row r of the target and the addend is at r * target_row + v * target_block + c. */
+struct dlsi_tile {
+	const float *source;
+	ptrdiff_t source_row;
+	const ptrdiff_t *offsets;
+	int64_t slices, depth;
+	const float *panel;  /* weights */
+	const float *bias;   /* one float per column */
+	const float *addend; /* or NULL */
+	float *target;
+	ptrdiff_t target_row, target_block;
+	float low, high;
+};
+
+/* One row of a pooling's target, and the rows of the source that its windows see. */
+struct dlsi_pool_row {
+	const float *source;         /* of the first of the rows */
+	int64_t rows;                /* those that are not padding */
+	int64_t source_width, count; /* count: pixels of the target */
+	int64_t kernel, stride, pad; /* across */
+};
+
+/* Pixels of one item, in blocked layout from the pixel `source` on, or in dense layout. `step` is from one block to the
+ * next, or from one channel to the next. */
+struct dlsi_lrn_strip {
+	const float *source;
+	float *target;
+	ptrdiff_t step;
+	int64_t channels, pixels, size;
+	float alpha, beta, bias; /* alpha: divided by the size */
+	float *squares; /* (channels in whole blocks + size - 1) for each pixel, rounded up to a block of pixels */
+};
+
+struct dlsi_kernel_code {
+	int tile_rows; /* that fill the registers best */
+
+	/* Computes a tile of 1 to tile_rows rows and 1 or 2 blocks of columns. */
+	void (*tile)(int rows, int blocks, const struct dlsi_tile *tile);
+
+	/* A patch of 6x6 pixels, whose rows are `row` floats apart, becomes 36 vectors that are `plane` floats apart.
+	 */
+	void (*winograd_source)(const float *patch, ptrdiff_t row, float *target, ptrdiff_t plane);
+
+	/* The way back: size x size pixels (4 or 2). The addend is laid out as the target, or NULL. */
+	void (*winograd_target)(int size, const float *source, ptrdiff_t plane, const float *bias, const float *addend,
+		float *target, ptrdiff_t row, const float clamp[2]);
+
+	void (*max_pool_row)(const struct dlsi_pool_row *row, float *target);
+
+	void (*lrn_blocked)(const struct dlsi_lrn_strip *strip);
+	void (*lrn_dense)(const struct dlsi_lrn_strip *strip);
+};
+
+/* What is best for this block (8 or 16) on this processor. */
+const struct dlsi_kernel_code *dlsi_kernel_code(int block);
+
+#endif

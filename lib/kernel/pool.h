@@ -1,0 +1,20 @@
+/* Max pooling over pixels, in the layouts nChw8c and nChw16c. Padding counts as minus infinity; a NaN in a window is
+ * the result of that window. */
+#ifndef DLSI_KERNEL_POOL_H
+#define DLSI_KERNEL_POOL_H
+
+#include "kernel/axis.h"
+
+struct dlsi_kernel_pool {
+	int block; /* 8 or 16 */
+	int64_t batch, channels;
+	struct dlsi_kernel_axis height, width;
+	int64_t source_pitch, target_pitch; /* floats from one item to the next; 0: they are dense */
+};
+
+/* False for sizes that do not agree, and where a window would lie in the padding altogether. */
+bool dlsi_max_pool_supported(const struct dlsi_kernel_pool *pool);
+
+void dlsi_max_pool_run(const struct dlsi_kernel_pool *pool, const float *source, float *target, int threads);
+
+#endif
