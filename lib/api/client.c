@@ -52,7 +52,7 @@ DLS_EXPORT int dls_client_fd(struct dls_client *client)
 {
 	int rc = dlsi_node_client_check(client, NULL);
 
-	return rc ? rc : client->news_fd;
+	return rc ? rc : client->dialer.news_fd;
 }
 
 DLS_EXPORT int dls_client_process(struct dls_client *client, struct dls_error *err)

@@ -93,7 +93,7 @@ DLS_EXPORT int dls_worker_fd(struct dls_worker *worker)
 {
 	int rc = dlsi_node_worker_check(worker, NULL);
 
-	return rc ? rc : worker->news_fd;
+	return rc ? rc : worker->dialer.news_fd;
 }
 
 DLS_EXPORT int dls_worker_process(struct dls_worker *worker, struct dls_error *err)

@@ -45,4 +45,15 @@ static inline void dlsi_list_remove(struct dlsi_list *node)
 	dlsi_list_init(node);
 }
 
+/* All nodes of one list, in their order, to the end of another. */
+static inline void dlsi_list_move(struct dlsi_list *from, struct dlsi_list *to)
+{
+	while (!dlsi_list_empty(from)) {
+		struct dlsi_list *node = from->next;
+
+		dlsi_list_remove(node);
+		dlsi_list_append(to, node);
+	}
+}
+
 #endif

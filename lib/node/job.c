@@ -32,26 +32,26 @@ static void init(struct dls_job *job, struct dls_client *client, const struct dl
 	job->notify_arg = options->notify_arg;
 	job->progress.size = sizeof job->progress;
 	dlsi_inputs_init(&job->inputs, alloc);
-	dlsi_shares_init(&job->shares, alloc, client->plane, &token);
+	dlsi_shares_init(&job->shares, alloc, client->dialer.plane, &token);
 	dlsi_deliveries_init(&job->deliveries, alloc);
 	dlsi_list_init(&job->news);
 	pthread_mutex_init(&job->filling, NULL);
 	dlsi_condition_init(&job->changed);
-	pthread_mutex_lock(&client->mutex);
+	pthread_mutex_lock(&client->dialer.mutex);
 	dlsi_list_append(&client->jobs, &job->node);
-	pthread_mutex_unlock(&client->mutex);
+	pthread_mutex_unlock(&client->dialer.mutex);
 }
 
 /* The program is done with the job, and gets back what it gave: in its own thread, where it expects its callbacks. */
 static void leave(struct dls_job *job)
 {
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	while (job->notifying)
-		dlsi_condition_wait(&job->changed, &job->client->mutex, INT64_MAX);
+		dlsi_condition_wait(&job->changed, &job->client->dialer.mutex, INT64_MAX);
 	job->stage = DLSI_STAGE_ENDED; /* what the session still says is no news */
 	dlsi_list_remove(&job->node);
 	dlsi_list_remove(&job->news);
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 	dlsi_node_job_retire(job);
 }
 
@@ -92,9 +92,9 @@ static bool is_over(const struct dls_job *job)
 {
 	bool over;
 
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	over = job->stage == DLSI_STAGE_ENDED || (job->stage == DLSI_STAGE_SUBMITTED && job->next == job->items);
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 	return over;
 }
 
@@ -123,9 +123,9 @@ uint64_t dlsi_node_job_items(const struct dls_job *job)
 {
 	uint64_t items;
 
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	items = job->items;
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 	return items;
 }
 
@@ -137,9 +137,9 @@ int dlsi_node_job_begin_adding(struct dls_job *job, struct dls_error *err)
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&job->filling);
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	stage = job->stage;
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 	if (stage == DLSI_STAGE_FILLING)
 		return 0;
 	pthread_mutex_unlock(&job->filling);
@@ -148,9 +148,9 @@ int dlsi_node_job_begin_adding(struct dls_job *job, struct dls_error *err)
 
 void dlsi_node_job_end_adding(struct dls_job *job)
 {
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	job->items = dlsi_inputs_count(&job->inputs);
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 	pthread_mutex_unlock(&job->filling);
 }
 
@@ -203,7 +203,7 @@ static void note_submission(struct dls_job *job)
 {
 	bool any;
 
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	any = job->items != 0;
 	if (any) {
 		job->stage = DLSI_STAGE_SUBMITTED;
@@ -211,7 +211,7 @@ static void note_submission(struct dls_job *job)
 	} else {
 		dlsi_node_job_end(job, 0, NULL);
 	}
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 	if (any)
 		dlsi_loop_post(job->client->ctx->loop, &job->errand);
 }
@@ -238,13 +238,13 @@ int dlsi_node_job_submit(struct dls_job *job, struct dls_error *err)
 
 void dlsi_node_job_cancel(struct dls_job *job)
 {
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	if (job->stage == DLSI_STAGE_SUBMITTED) {
 		job->want_cancel = true;
 		dlsi_loop_post(job->client->ctx->loop, &job->errand);
 	}
 	dlsi_node_job_end(job, DLS_ECANCELLED, "the job was cancelled");
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 }
 
 void dlsi_node_job_retire(struct dls_job *job)

@@ -19,7 +19,7 @@ static void tell(struct dls_job *job, bool untold)
 {
 	pthread_cond_broadcast(&job->changed);
 	if (untold)
-		eventfd_write(job->client->news_fd, 1);
+		eventfd_write(job->client->dialer.news_fd, 1);
 }
 
 void dlsi_node_job_wake(struct dls_job *job)
@@ -40,9 +40,9 @@ void dlsi_node_job_end(struct dls_job *job, int code, const char *sentence)
 
 static void end_without_memory(struct dls_job *job)
 {
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	dlsi_node_job_end(job, DLS_ENOMEM, "out of memory");
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 }
 
 void dlsi_node_job_deliver(struct dls_job *job, struct dlsi_frame *frame, const struct dlsi_delivery_facts *facts)
@@ -55,7 +55,7 @@ void dlsi_node_job_deliver(struct dls_job *job, struct dlsi_frame *frame, const 
 		end_without_memory(job);
 		return;
 	}
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	if (job->stage != DLSI_STAGE_SUBMITTED) {
 		dlsi_delivery_destroy(delivery, alloc);
 	} else if (dlsi_deliveries_add(&job->deliveries, delivery)) {
@@ -67,7 +67,7 @@ void dlsi_node_job_deliver(struct dls_job *job, struct dlsi_frame *frame, const 
 		job->progress.failed += delivery->failed;
 		untold = note_news(job);
 	}
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 	tell(job, untold); /* not before: who wakes would run into the lock */
 }
 
@@ -76,7 +76,7 @@ void dlsi_node_job_notice(struct dls_job *job, const struct dlsi_effect *effect,
 	char sentence[DLS_ERROR_TEXT_BYTES];
 
 	snprintf(sentence, sizeof sentence, "%.*s", (int)text.length, text.data);
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	switch (effect->notify.notice) {
 	case DLSI_NOTICE_ACCEPTED:
 		job->progress.accepted = 1;
@@ -91,7 +91,7 @@ void dlsi_node_job_notice(struct dls_job *job, const struct dlsi_effect *effect,
 	default:
 		break;
 	}
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 }
 
 static void submit(struct dls_job *job, int64_t now_ns)
@@ -100,10 +100,10 @@ static void submit(struct dls_job *job, int64_t now_ns)
 	struct dlsi_event event = {.kind = DLSI_EVENT_SUBMIT, .job = job->id};
 
 	if (dlsi_map_get(&client->submitted, &job->id)) {
-		pthread_mutex_lock(&client->mutex);
+		pthread_mutex_lock(&client->dialer.mutex);
 		dlsi_node_job_end(
 			job, DLS_EEXISTS, "this client has another job with the same key; destroy that one first");
-		pthread_mutex_unlock(&client->mutex);
+		pthread_mutex_unlock(&client->dialer.mutex);
 		return;
 	}
 	if (dlsi_map_put(&client->submitted, &job->id, job)) {
@@ -119,19 +119,19 @@ static void submit(struct dls_job *job, int64_t now_ns)
 	event.submit.window_items = client->window_items;
 	event.submit.window_bytes = client->window_bytes;
 	if (job->manifest)
-		event.submit.manifest = dlsi_driver_adopt(&client->driver, dlsi_frame_ref(job->manifest));
-	dlsi_driver_step(&client->driver, now_ns, &event);
+		event.submit.manifest = dlsi_driver_adopt(&client->dialer.driver, dlsi_frame_ref(job->manifest));
+	dlsi_driver_step(&client->dialer.driver, now_ns, &event);
 }
 
 static void tell_window(struct dls_job *job, int64_t now_ns)
 {
 	struct dlsi_event event = {.kind = DLSI_EVENT_CONSUMED, .job = job->id};
 
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	event.consumed.next = job->next;
 	event.consumed.bytes = job->waiting_bytes;
-	pthread_mutex_unlock(&job->client->mutex);
-	dlsi_driver_step(&job->client->driver, now_ns, &event);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
+	dlsi_driver_step(&job->client->dialer.driver, now_ns, &event);
 }
 
 /* Of a job that has ended for the session it takes no notice; one that ended here, without memory, is not such a job.
@@ -140,8 +140,8 @@ static void cancel(struct dls_job *job, int64_t now_ns)
 {
 	struct dlsi_event event = {.kind = DLSI_EVENT_CANCEL, .job = job->id};
 
-	dlsi_fetches_cancel(&job->client->fetches, &job->id);
-	dlsi_driver_step(&job->client->driver, now_ns, &event);
+	dlsi_node_client_drop_fetches(job->client, &job->id);
+	dlsi_driver_step(&job->client->dialer.driver, now_ns, &event);
 }
 
 /* Whether the session knows this job, and not another one of the same key, by its id. */
@@ -166,12 +166,12 @@ void dlsi_node_job_run(struct dlsi_errand *errand, int64_t now_ns)
 	struct dls_job *job = dlsi_list_entry(errand, struct dls_job, errand);
 	bool want_submit, want_window, want_cancel;
 
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	want_submit = job->want_submit;
 	want_window = job->want_window;
 	want_cancel = job->want_cancel;
 	job->want_submit = job->want_window = job->want_cancel = false;
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 	if (want_submit)
 		submit(job, now_ns);
 	if (want_window && is_submitted(job))

@@ -9,7 +9,7 @@ enum { WINDOW_STEP = 256 }; /* items taken between two notes to the session, unl
 /* Under the mutex: nothing more can come. The job's error, or its client's. */
 static int tell_end(struct dls_job *job, struct dls_error *err)
 {
-	const struct dls_error *end = job->stage == DLSI_STAGE_ENDED ? &job->end : &job->client->over;
+	const struct dls_error *end = job->stage == DLSI_STAGE_ENDED ? &job->end : &job->client->dialer.over;
 
 	if (end->code)
 		return dlsi_fail(err, end->code, "%s", end->text);
@@ -19,7 +19,7 @@ static int tell_end(struct dls_job *job, struct dls_error *err)
 /* Under the mutex. */
 static bool has_stopped(const struct dls_job *job)
 {
-	return job->stage == DLSI_STAGE_ENDED || job->client->over.code;
+	return job->stage == DLSI_STAGE_ENDED || job->client->dialer.over.code;
 }
 
 /* Under the mutex: waits until job->page holds the next item (1), all were taken (0), or there is an error. */
@@ -40,7 +40,7 @@ static int await_item(struct dls_job *job, int64_t until_ns, struct dls_error *e
 			return tell_end(job, err);
 		if (!in_time)
 			return dlsi_fail(err, DLS_ETIMEOUT, "item %" PRIu64 " has no result yet", job->next);
-		in_time = dlsi_condition_wait(&job->changed, &job->client->mutex, until_ns);
+		in_time = dlsi_condition_wait(&job->changed, &job->client->dialer.mutex, until_ns);
 	}
 }
 
@@ -50,7 +50,7 @@ static void advance(struct dls_job *job)
 	struct dlsi_delivery *done = NULL;
 	bool tell;
 
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	if (++job->next == job->page->end) {
 		done = job->page;
 		job->page = NULL;
@@ -58,7 +58,7 @@ static void advance(struct dls_job *job)
 	}
 	tell = job->stage == DLSI_STAGE_SUBMITTED && job->next < job->items && (done || job->next % WINDOW_STEP == 0);
 	job->want_window |= tell;
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 	if (tell)
 		dlsi_loop_post(job->client->ctx->loop, &job->errand);
 	dlsi_delivery_destroy(done, &job->client->ctx->alloc);
@@ -71,11 +71,11 @@ int dlsi_node_job_next(struct dls_job *job, int timeout_ms, struct dls_result **
 	bool ended;
 	int rc;
 
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	rc = await_item(job, until_ns, err);
 	page = job->page;
 	ended = job->stage == DLSI_STAGE_ENDED;
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 	if (rc != 1) {
 		if (ended)
 			dlsi_node_job_retire(job);
@@ -101,28 +101,28 @@ int dlsi_node_job_wait(struct dls_job *job, int timeout_ms, struct dls_error *er
 	bool in_time = true;
 	int rc = 0;
 
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	while (rc == 0 && job->stage != DLSI_STAGE_ENDED && !is_window_full(job)) {
 		if (job->stage == DLSI_STAGE_FILLING)
 			rc = dlsi_fail(err, DLS_ESTATE, "the job has not been submitted");
-		else if (job->client->over.code)
+		else if (job->client->dialer.over.code)
 			rc = tell_end(job, err);
 		else if (!in_time)
 			rc = dlsi_fail(err, DLS_ETIMEOUT, "%" PRIu64 " of %" PRIu64 " results have arrived",
 				job->progress.done, job->items);
 		else
-			in_time = dlsi_condition_wait(&job->changed, &job->client->mutex, until_ns);
+			in_time = dlsi_condition_wait(&job->changed, &job->client->dialer.mutex, until_ns);
 	}
 	if (rc == 0 && job->stage == DLSI_STAGE_ENDED && job->end.code)
 		rc = tell_end(job, err);
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 	return rc;
 }
 
 void dlsi_node_job_progress(struct dls_job *job, struct dls_job_progress *progress_out)
 {
-	pthread_mutex_lock(&job->client->mutex);
+	pthread_mutex_lock(&job->client->dialer.mutex);
 	*progress_out = job->progress;
 	progress_out->items = job->items;
-	pthread_mutex_unlock(&job->client->mutex);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
 }

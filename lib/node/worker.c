@@ -3,18 +3,12 @@
 #include "base/condition.h"
 #include "base/limits.h"
 #include "base/random.h"
-#include "net/dataplane.h"
-#include "node/plane.h"
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-/* ZeroMQ's own signs of life, beside the agent's: they see a stopped master. */
-enum { HEARTBEAT_MS = 1000, TIMEOUT_MS = 5000 };
 
 static struct dls_worker *worker_of(struct dlsi_driver *driver)
 {
@@ -23,64 +17,11 @@ static struct dls_worker *worker_of(struct dlsi_driver *driver)
 
 /* ---- on the loop */
 
-/* Within the process a connection needs nobody at the other end. */
-static void set_reached(struct dls_worker *worker, bool reached)
-{
-	pthread_mutex_lock(&worker->mutex);
-	worker->reached = reached && strncmp(worker->master, "inproc:", 7) != 0;
-	pthread_mutex_unlock(&worker->mutex);
-}
-
 static void step(
 	struct dlsi_driver *driver, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects)
 {
-	if (event->kind == DLSI_EVENT_CONNECTED || event->kind == DLSI_EVENT_LOST)
-		set_reached(worker_of(driver), event->kind == DLSI_EVENT_CONNECTED);
+	dlsi_dialer_see(&worker_of(driver)->dialer, event);
 	dlsi_agent_step(worker_of(driver)->agent, now_ns, event, effects);
-}
-
-/* Under the mutex: whoever waits for a change of its standing looks again. */
-static void tell(struct dls_worker *worker)
-{
-	pthread_cond_broadcast(&worker->changed);
-	eventfd_write(worker->news_fd, 1);
-}
-
-static void set_welcomed(struct dls_worker *worker, bool welcomed)
-{
-	pthread_mutex_lock(&worker->mutex);
-	worker->welcomed = welcomed;
-	tell(worker);
-	pthread_mutex_unlock(&worker->mutex);
-}
-
-static void set_over(struct dls_worker *worker, int code, struct dlsi_text sentence)
-{
-	pthread_mutex_lock(&worker->mutex);
-	worker->welcomed = false;
-	dlsi_fail(&worker->over, code, "%.*s", (int)sentence.length, sentence.data);
-	tell(worker);
-	pthread_mutex_unlock(&worker->mutex);
-}
-
-static void take_notice(struct dls_worker *worker, const struct dlsi_effect *effect)
-{
-	struct dlsi_text text =
-		dlsi_effects_text(&worker->driver.effects, effect->notify.text, effect->notify.text_length);
-
-	switch (effect->notify.notice) {
-	case DLSI_NOTICE_REJECTED:
-		set_over(worker, effect->notify.code, text);
-		break;
-	case DLSI_NOTICE_LOST:
-		dlsi_ctx_log(worker->ctx, DLS_LOG_WARNING, "worker: the master at %s is lost; it is looked for again",
-			worker->master);
-		set_welcomed(worker, false);
-		break;
-	default:
-		dlsi_ctx_log(worker->ctx, DLS_LOG_INFO, "worker: the master at %s has answered", worker->master);
-		set_welcomed(worker, true);
-	}
 }
 
 static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effect)
@@ -102,7 +43,8 @@ static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effe
 		dlsi_worker_task_cancel(worker, effect->attempt);
 		break;
 	case DLSI_EFFECT_NOTIFY:
-		take_notice(worker, effect);
+		dlsi_dialer_notice(&worker->dialer, effect);
+		eventfd_write(worker->dialer.news_fd, 1);
 		break;
 	default:
 		break;
@@ -111,40 +53,15 @@ static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effe
 		driver->failure = rc;
 }
 
-/* Nobody waits for anything any more. */
-static void cancel_all(struct dls_worker *worker)
-{
-	worker->ending = true;
-	dlsi_worker_task_cancel_all(worker);
-	dlsi_list_each (node, &worker->fetches)
-		dlsi_worker_fetch_cancel(dlsi_list_entry(node, struct dlsi_worker_fetch, node));
-}
-
 static void broken(struct dlsi_driver *driver, int code)
 {
-	struct dls_worker *worker = worker_of(driver);
-
-	cancel_all(worker);
-	set_over(worker, code, dlsi_text_of("the worker has stopped: no memory or no descriptors are left"));
+	dlsi_worker_task_cancel_all(worker_of(driver));
+	dlsi_dialer_break(&worker_of(driver)->dialer, code);
+	eventfd_write(worker_of(driver)->dialer.news_fd, 1);
 }
 
 static const struct dlsi_driver_ops driver_ops = {
 	.what = "worker", .step = step, .carry_out = carry_out, .broken = broken};
-
-void dlsi_worker_begin(struct dls_worker *worker)
-{
-	pthread_mutex_lock(&worker->mutex);
-	worker->busy++;
-	pthread_mutex_unlock(&worker->mutex);
-}
-
-void dlsi_worker_end(struct dls_worker *worker)
-{
-	pthread_mutex_lock(&worker->mutex);
-	if (--worker->busy == 0)
-		pthread_cond_broadcast(&worker->changed);
-	pthread_mutex_unlock(&worker->mutex);
-}
 
 const struct dlsi_handler *dlsi_worker_find_handler(const struct dls_worker *worker, const char *name)
 {
@@ -238,34 +155,28 @@ static int make_devices(struct dls_worker *worker, uint32_t count, struct dls_er
 static void init(struct dls_worker *worker, struct dls_ctx *ctx)
 {
 	worker->ctx = ctx;
-	worker->news_fd = -1;
-	dlsi_driver_init(&worker->driver, ctx, &driver_ops);
 	dlsi_map_init(&worker->job_by_id, &ctx->alloc, dlsi_random_u64());
 	dlsi_list_init(&worker->jobs);
 	dlsi_list_init(&worker->tasks);
-	dlsi_list_init(&worker->preparing);
 	dlsi_list_init(&worker->models);
-	dlsi_list_init(&worker->fetches);
-	pthread_mutex_init(&worker->mutex, NULL);
-	dlsi_condition_init(&worker->changed);
+	dlsi_list_init(&worker->readers);
+	dlsi_list_init(&worker->page_room.waiting);
+	dlsi_list_init(&worker->input_room.waiting);
 }
 
-static int cancel_on_loop(void *arg, int64_t now_ns)
+static int cancel_tasks(void *arg, int64_t now_ns)
 {
 	(void)now_ns;
-	cancel_all(arg);
+	dlsi_worker_task_cancel_all(arg);
 	return 0;
 }
 
 /* Ends what is under way. */
 static void come_to_rest(struct dls_worker *worker)
 {
-	dlsi_driver_stop(&worker->driver);
-	dlsi_loop_call(worker->ctx->loop, cancel_on_loop, worker);
-	pthread_mutex_lock(&worker->mutex);
-	while (worker->busy)
-		dlsi_condition_wait(&worker->changed, &worker->mutex, INT64_MAX);
-	pthread_mutex_unlock(&worker->mutex);
+	dlsi_driver_stop(&worker->dialer.driver); /* no task comes any more */
+	dlsi_loop_call(worker->ctx->loop, cancel_tasks, worker);
+	dlsi_dialer_stop(&worker->dialer);
 }
 
 static void fini_devices(struct dls_worker *worker)
@@ -290,17 +201,11 @@ static void fini(struct dls_worker *worker)
 	dlsi_worker_models_fini(worker);
 	dlsi_cache_close(worker->cache);
 	dlsi_agent_destroy(worker->agent, NULL);
-	dlsi_driver_fini(&worker->driver); /* withdraws what is still offered */
-	dlsi_plane_unref(worker->ctx, worker->plane);
+	dlsi_dialer_fini(&worker->dialer);
 	dlsi_map_fini(&worker->job_by_id);
 	for (uint16_t i = 0; i < worker->handler_count; i++)
 		dlsi_free(alloc, worker->handlers[i].name);
 	dlsi_free(alloc, worker->handlers);
-	if (worker->news_fd >= 0)
-		close(worker->news_fd);
-	pthread_cond_destroy(&worker->changed);
-	pthread_mutex_destroy(&worker->mutex);
-	dlsi_free(alloc, worker->master);
 	dlsi_free(alloc, worker->name);
 	dlsi_free(alloc, worker);
 }
@@ -317,15 +222,10 @@ int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options
 	init(worker, ctx);
 	worker->credits = (uint16_t)options->credits;
 	worker->no_models = options->no_models;
-	worker->master = dlsi_strdup(&ctx->alloc, options->master);
+	rc = dlsi_dialer_init(&worker->dialer, ctx, &driver_ops, &plane, err);
 	worker->name = options->name ? dlsi_strdup(&ctx->alloc, options->name) : make_name(&ctx->alloc);
-	worker->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!worker->master || !worker->name)
+	if (rc == 0 && !worker->name)
 		rc = dlsi_fail_memory(err);
-	else if (worker->news_fd < 0)
-		rc = dlsi_fail_errno(err, DLS_EIO, errno, "cannot create a descriptor for the worker's news");
-	else
-		rc = dlsi_plane_ref(ctx, &plane, &worker->plane, err);
 	if (rc == 0)
 		rc = dlsi_topology_read(&worker->topology, err);
 	if (rc == 0)
@@ -400,9 +300,9 @@ int dlsi_node_worker_handle(
 {
 	int rc;
 
-	pthread_mutex_lock(&worker->mutex);
+	pthread_mutex_lock(&worker->dialer.mutex);
 	rc = add_handler(worker, name, ops, err);
-	pthread_mutex_unlock(&worker->mutex);
+	pthread_mutex_unlock(&worker->dialer.mutex);
 	return rc;
 }
 
@@ -415,7 +315,7 @@ static int create_agent(struct dls_worker *worker, struct dls_error *err)
 	struct dlsi_agent_config config = {
 		.name = worker->name,
 		.host = worker->ctx->host,
-		.data_endpoint = dlsi_dataplane_endpoint(worker->plane),
+		.data_endpoint = dlsi_dataplane_endpoint(worker->dialer.plane),
 		.incarnation = dlsi_random_u64(),
 		.seed = dlsi_random_u64(),
 		.devices = devices,
@@ -443,71 +343,53 @@ static int begin(struct dls_worker *worker, struct dls_error *err)
 {
 	int rc;
 
-	pthread_mutex_lock(&worker->mutex);
+	pthread_mutex_lock(&worker->dialer.mutex);
 	rc = worker->started ? dlsi_fail(err, DLS_ESTATE, "the worker has been started before")
 			     : create_agent(worker, err);
 	worker->started = worker->started || rc == 0;
-	pthread_mutex_unlock(&worker->mutex);
+	pthread_mutex_unlock(&worker->dialer.mutex);
 	return rc;
 }
 
 static void begin_not(struct dls_worker *worker)
 {
-	pthread_mutex_lock(&worker->mutex);
+	pthread_mutex_lock(&worker->dialer.mutex);
 	dlsi_agent_destroy(worker->agent, NULL);
 	worker->agent = NULL;
 	worker->started = false;
-	pthread_mutex_unlock(&worker->mutex);
+	pthread_mutex_unlock(&worker->dialer.mutex);
 }
 
 int dlsi_node_worker_start(struct dls_worker *worker, struct dls_error *err)
 {
-	struct dlsi_transport_config config = {
-		.context = worker->ctx->zmq,
-		.endpoint = worker->master,
-		.heartbeat_ms = HEARTBEAT_MS,
-		.timeout_ms = TIMEOUT_MS,
-	};
-	struct dlsi_transport *transport;
 	int rc = begin(worker, err);
 
 	if (rc)
 		return rc;
-	rc = dlsi_transport_dial(&worker->ctx->alloc, &config, &transport, err);
-	if (rc == 0)
-		rc = dlsi_driver_start(&worker->driver, transport, true, err);
+	rc = dlsi_dialer_start(&worker->dialer, err);
 	if (rc)
 		begin_not(worker);
 	return rc;
 }
 
-/* Under the mutex: how it stands where no time helps. Returns 1 with a master, 0 without, or why neither can be. */
-static int standing(const struct dls_worker *worker, struct dls_error *err)
+/* Under the mutex. */
+static int is_started(const struct dls_worker *worker, struct dls_error *err)
 {
-	if (!worker->started)
-		return dlsi_fail(err, DLS_ESTATE, "the worker has not been started: call dls_worker_start first");
-	if (worker->over.code)
-		return dlsi_fail(err, worker->over.code, "%s", worker->over.text);
-	return worker->welcomed;
+	return worker->started
+		       ? 0
+		       : dlsi_fail(err, DLS_ESTATE, "the worker has not been started: call dls_worker_start first");
 }
 
 int dlsi_node_worker_wait(struct dls_worker *worker, int timeout_ms, struct dls_error *err)
 {
 	int64_t until_ns = dlsi_timeout_end_ns(timeout_ms);
-	bool in_time = true;
 	int rc;
 
-	pthread_mutex_lock(&worker->mutex);
-	while ((rc = standing(worker, err)) == 0 && in_time)
-		in_time = dlsi_condition_wait(&worker->changed, &worker->mutex, until_ns);
-	if (rc > 0)
-		rc = 0;
-	else if (rc == 0 && worker->reached)
-		rc = dlsi_fail(
-			err, DLS_EPROTOCOL, "what listens at %s does not answer as a master does", worker->master);
-	else if (rc == 0)
-		rc = dlsi_fail(err, DLS_EUNREACHABLE, "no master answers at %s; is it running?", worker->master);
-	pthread_mutex_unlock(&worker->mutex);
+	pthread_mutex_lock(&worker->dialer.mutex);
+	rc = is_started(worker, err);
+	if (rc == 0)
+		rc = dlsi_dialer_wait(&worker->dialer, until_ns, err);
+	pthread_mutex_unlock(&worker->dialer.mutex);
 	return rc;
 }
 
@@ -516,9 +398,11 @@ int dlsi_node_worker_process(struct dls_worker *worker, struct dls_error *err)
 	eventfd_t ignored;
 	int rc;
 
-	pthread_mutex_lock(&worker->mutex);
-	eventfd_read(worker->news_fd, &ignored);
-	rc = standing(worker, err);
-	pthread_mutex_unlock(&worker->mutex);
+	pthread_mutex_lock(&worker->dialer.mutex);
+	eventfd_read(worker->dialer.news_fd, &ignored);
+	rc = is_started(worker, err);
+	if (rc == 0)
+		rc = dlsi_dialer_standing(&worker->dialer, err);
+	pthread_mutex_unlock(&worker->dialer.mutex);
 	return rc;
 }

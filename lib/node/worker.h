@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "core/agent.h"
 #include "device/topology.h"
-#include "node/driver.h"
+#include "node/dialer.h"
 #include "node/executor.h"
 #include "node/inference.h"
 #include "node/worker_job.h"
@@ -29,18 +29,16 @@ struct dlsi_worker_device {
 /* Memory that tasks take before they read into it, and give back at their end. */
 struct dlsi_worker_room {
 	uint64_t bytes;
-	bool crowded; /* a task waits for room, and those behind it wait too */
+	struct dlsi_list waiting; /* in this order, so that a large task gets its turn */
 };
 
 struct dls_worker {
-	struct dlsi_driver driver; /* first */
+	struct dlsi_dialer dialer; /* first */
 	struct dls_ctx *ctx;
 	struct dlsi_agent *agent; /* NULL: not started yet */
-	struct dlsi_dataplane *plane;
 	struct dlsi_cache *cache; /* NULL: it runs no models */
 	struct dlsi_executor *librarian;
 	struct dlsi_topology topology;
-	char *master;
 	char *name;
 	bool no_models;
 	uint16_t credits;
@@ -53,24 +51,15 @@ struct dls_worker {
 	struct dlsi_list jobs; /* open ones */
 	struct dlsi_map job_by_id;
 	struct dlsi_list tasks;
-	struct dlsi_list preparing; /* tasks that no executor has yet, in the order in which they came */
 	struct dlsi_list models;
 	unsigned model_count;
-	struct dlsi_list fetches;
 	struct dlsi_worker_room page_room;  /* for pages of manifests */
 	struct dlsi_worker_room input_room; /* for the inputs that lie in blobs */
 	unsigned reads;                     /* of inputs, under way */
-	bool ending;                        /* nothing is fetched any more */
+	struct dlsi_list readers;           /* those who would begin more */
 
-	int news_fd; /* readable when `welcomed` or `over` has changed */
-
-	pthread_mutex_t mutex; /* guards what follows, and the handlers until it is started */
-	pthread_cond_t changed;
+	/* guarded by the dialer's mutex, like the handlers until it is started */
 	bool started;
-	unsigned busy;         /* tasks, fetches and works of the librarian */
-	bool reached;          /* there is a connection, to whomever */
-	bool welcomed;         /* a master has taken it in */
-	struct dls_error over; /* with a code: the master does not want it, or it has failed for good */
 };
 
 /* `options` are complete and in range. Errors: as dls_worker_create. */
@@ -95,9 +84,5 @@ int dlsi_node_worker_process(struct dls_worker *worker, struct dls_error *err);
 
 /* NULL if none has this name. */
 const struct dlsi_handler *dlsi_worker_find_handler(const struct dls_worker *worker, const char *name);
-
-/* Something is under way that must have ended before the worker can go. */
-void dlsi_worker_begin(struct dls_worker *worker);
-void dlsi_worker_end(struct dls_worker *worker);
 
 #endif

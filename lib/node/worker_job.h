@@ -1,13 +1,14 @@
 /* A job as a worker knows it: what is to be run, and where its inputs are described.
  *
  * The loop's alone. What has to be fetched is fetched when a task needs it; the answer 1 then says that it is on its
- * way, and when it comes, or cannot be had, all tasks that wait ask again (dlsi_worker_advance). */
+ * way, and when it comes, or cannot be had, those who wait for it ask again. */
 #ifndef DLSI_WORKER_JOB_H
 #define DLSI_WORKER_JOB_H
 
 #include "core/effect.h"
+#include "node/fetch.h"
 #include "node/job_spec.h"
-#include "node/worker_fetch.h"
+#include "node/waiters.h"
 #include "proto/manifest.h"
 
 struct dlsi_handler;
@@ -30,11 +31,12 @@ struct dlsi_worker_job {
 	struct dlsi_frame *bytes; /* the head; NULL: not here */
 	bool whole;               /* the manifest came with the job: bytes has its pages too */
 	struct dlsi_manifest manifest;
-	struct dlsi_run run;            /* of the manifest, that the last task began in */
-	struct dlsi_worker_fetch fetch; /* of the head */
+	struct dlsi_run run;             /* of the manifest, that the last task began in */
+	struct dlsi_pending_fetch fetch; /* of the head */
 	bool fetching;
-	struct dls_error failed; /* with a code, while tasks are told that the head cannot be had */
-	struct dlsi_list pages;  /* the one used last at the end */
+	struct dlsi_list waiting; /* for the head */
+	struct dls_error failed;  /* with a code, while they are told that it cannot be had */
+	struct dlsi_list pages;   /* node/worker_page.c; the one used last at the end */
 	unsigned page_count;
 };
 
@@ -53,11 +55,8 @@ void dlsi_worker_job_unref(struct dlsi_worker_job *job);
 /* What to fetch of this job's holder; the blob and the part are the caller's to fill in. */
 struct dlsi_fetch dlsi_worker_job_fetch(const struct dlsi_worker_job *job);
 
-/* 0: job->manifest can be read; 1: it is on its way. Errors: those of the data plane, DLS_EFORMAT. */
-int dlsi_worker_job_manifest(struct dlsi_worker_job *job, struct dls_error *err);
-
-/* 0, the page of this run and a reference to its bytes; 1: it is on its way. Errors: as above. */
-int dlsi_worker_job_page(struct dlsi_worker_job *job, const struct dlsi_run *run, struct dlsi_frame **frame_out,
-	struct dlsi_page *page_out, struct dls_error *err);
+/* 0: job->manifest can be read; 1: it is on its way, and the waiter waits for it. Errors: those of the data plane,
+ * DLS_EFORMAT. */
+int dlsi_worker_job_manifest(struct dlsi_worker_job *job, struct dlsi_waiter *waiter, struct dls_error *err);
 
 #endif

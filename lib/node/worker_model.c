@@ -82,7 +82,7 @@ static void forget_files(struct dlsi_worker_model *model)
 static void order(struct dlsi_worker_model *model, enum dlsi_worker_model_state state)
 {
 	model->state = state;
-	dlsi_worker_begin(model->worker);
+	dlsi_dialer_begin(&model->worker->dialer);
 	dlsi_executor_submit(model->worker->librarian, &model->work);
 }
 
@@ -96,7 +96,7 @@ static void settle(struct dlsi_worker_model *model)
 	model->state = model->failed.code ? DLSI_WORKER_MODEL_AWAY : DLSI_WORKER_MODEL_HERE;
 	if (model->failed.code)
 		forget_files(model);
-	dlsi_worker_advance(model->worker);
+	dlsi_waiters_wake(&model->waiting);
 	if (model->job == job) { /* no task of another job has begun anew */
 		model->job = NULL;
 		model->failed.code = 0;
@@ -104,13 +104,14 @@ static void settle(struct dlsi_worker_model *model)
 	dlsi_worker_job_unref(job);
 }
 
-static void take_file(struct dlsi_worker_fetch *fetch)
+static void take_file(struct dlsi_pending_fetch *fetch, int64_t now_ns)
 {
 	struct dlsi_worker_model_file *file = dlsi_list_entry(fetch, struct dlsi_worker_model_file, fetch);
 	struct dlsi_worker_model *model = file->model;
 
-	file->fetched = fetch->code == 0;
-	if (fetch->code && !model->failed.code)
+	(void)now_ns;
+	file->fetched = fetch->err.code == 0;
+	if (fetch->err.code && !model->failed.code)
 		model->failed = fetch->err;
 	if (--model->fetching == 0)
 		order(model, DLSI_WORKER_MODEL_STORING);
@@ -119,7 +120,7 @@ static void take_file(struct dlsi_worker_fetch *fetch)
 static void fetch_files(struct dlsi_worker_model *model)
 {
 	model->state = DLSI_WORKER_MODEL_FILLING;
-	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES && !model->failed.code; i++) {
+	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++) {
 		struct dlsi_worker_model_file *file = &model->files[i];
 		struct dlsi_fetch wanted = dlsi_worker_job_fetch(model->job);
 
@@ -128,8 +129,8 @@ static void fetch_files(struct dlsi_worker_model *model)
 		wanted.blob = file->blob;
 		wanted.length = file->blob.length;
 		wanted.path = file->path;
-		if (dlsi_worker_fetch_begin(model->worker, &file->fetch, &wanted, take_file, &model->failed) == 0)
-			model->fetching++;
+		model->fetching++;
+		dlsi_fetch_begin(&model->worker->dialer, &file->fetch, &wanted, take_file);
 	}
 	if (!model->fetching)
 		settle(model);
@@ -146,16 +147,17 @@ static void go_on(struct dlsi_errand *errand, int64_t now_ns)
 		fetch_files(model);
 	else
 		settle(model);
-	dlsi_worker_end(worker);
+	dlsi_dialer_end(&worker->dialer);
 }
 
-static void take_list(struct dlsi_worker_fetch *fetch)
+static void take_list(struct dlsi_pending_fetch *fetch, int64_t now_ns)
 {
 	struct dlsi_worker_model *model = dlsi_list_entry(fetch, struct dlsi_worker_model, fetch);
 
+	(void)now_ns;
 	model->list = fetch->frame;
 	model->failed = fetch->err;
-	if (fetch->code)
+	if (fetch->err.code)
 		settle(model);
 	else
 		order(model, DLSI_WORKER_MODEL_SEEKING);
@@ -165,19 +167,16 @@ static void take_list(struct dlsi_worker_fetch *fetch)
 static int begin(struct dlsi_worker_model *model, struct dlsi_worker_job *job, struct dls_error *err)
 {
 	struct dlsi_fetch wanted = dlsi_worker_job_fetch(job);
-	int rc;
 
 	if (model->bundle.length > DLSI_BUNDLE_BYTES)
 		return dlsi_fail(
 			err, DLS_ELIMIT, "the list of the model's files is longer than %d bytes", DLSI_BUNDLE_BYTES);
 	wanted.blob = model->bundle;
 	wanted.length = model->bundle.length;
-	rc = dlsi_worker_fetch_begin(model->worker, &model->fetch, &wanted, take_list, err);
-	if (rc)
-		return rc;
 	model->job = dlsi_worker_job_ref(job);
 	model->failed.code = 0;
 	model->state = DLSI_WORKER_MODEL_LISTING;
+	dlsi_fetch_begin(&model->worker->dialer, &model->fetch, &wanted, take_list);
 	return 0;
 }
 
@@ -211,6 +210,7 @@ static struct dlsi_worker_model *create(struct dls_worker *worker, const struct 
 	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++)
 		model->files[i].model = model;
 	dlsi_list_init(&model->node);
+	dlsi_list_init(&model->waiting);
 	worker->model_count++;
 	return model;
 }
@@ -236,10 +236,11 @@ static struct dlsi_worker_model *find(struct dls_worker *worker, const struct dl
 	return found;
 }
 
-int dlsi_worker_model_hold(struct dlsi_worker_job *job, struct dlsi_worker_model **model_out, struct dls_error *err)
+int dlsi_worker_model_hold(struct dlsi_worker_job *job, struct dlsi_waiter *waiter,
+	struct dlsi_worker_model **model_out, struct dls_error *err)
 {
 	struct dlsi_worker_model *model = find(job->worker, &job->spec.model);
-	int rc;
+	int rc = 0;
 
 	if (!model)
 		return dlsi_fail_memory(err);
@@ -248,12 +249,15 @@ int dlsi_worker_model_hold(struct dlsi_worker_job *job, struct dlsi_worker_model
 		*model_out = model;
 		return 0;
 	}
-	if (model->state != DLSI_WORKER_MODEL_AWAY)
-		return 1;
-	if (model->failed.code && model->job == job)
-		return dlsi_fail(err, model->failed.code, "the model cannot be had: %s", model->failed.text);
-	rc = begin(model, job, err);
-	return rc ? rc : 1;
+	if (model->state == DLSI_WORKER_MODEL_AWAY) {
+		if (model->failed.code && model->job == job)
+			return dlsi_fail(err, model->failed.code, "the model cannot be had: %s", model->failed.text);
+		rc = begin(model, job, err);
+	}
+	if (rc)
+		return rc;
+	dlsi_list_append(&model->waiting, &waiter->node);
+	return 1;
 }
 
 void dlsi_worker_model_drop(struct dlsi_worker_model *model)

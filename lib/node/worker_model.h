@@ -30,7 +30,7 @@ struct dlsi_worker_model_file {
 	struct dlsi_blob blob;
 	struct dlsi_cache_pin pin;
 	char *path; /* where it is fetched to; NULL: it is in the cache */
-	struct dlsi_worker_fetch fetch;
+	struct dlsi_pending_fetch fetch;
 };
 
 enum { DLSI_WORKER_MODEL_FILES = 2 }; /* model.onnx, model.json */
@@ -42,18 +42,20 @@ struct dlsi_worker_model {
 	struct dlsi_blob bundle;
 	enum dlsi_worker_model_state state;
 	struct dlsi_worker_job *job; /* whose holder is asked */
-	struct dlsi_worker_fetch fetch;
+	struct dlsi_pending_fetch fetch;
 	struct dlsi_frame *list;
 	struct dlsi_worker_model_file files[DLSI_WORKER_MODEL_FILES];
 	unsigned fetching;
+	struct dlsi_list waiting;
 	struct dls_error failed; /* with a code: what stands against it; of `job`'s tasks when they are told */
 	struct dlsi_work work;
 	struct dlsi_errand errand;
 };
 
-/* 0: the job's model is here and held; 1: it is on its way. Errors: those of the data plane and the cache, DLS_EFORMAT.
- */
-int dlsi_worker_model_hold(struct dlsi_worker_job *job, struct dlsi_worker_model **model_out, struct dls_error *err);
+/* 0: the job's model is here and held; 1: it is on its way, and the waiter waits for it. Errors: those of the data
+ * plane and the cache, DLS_EFORMAT. */
+int dlsi_worker_model_hold(struct dlsi_worker_job *job, struct dlsi_waiter *waiter,
+	struct dlsi_worker_model **model_out, struct dls_error *err);
 void dlsi_worker_model_drop(struct dlsi_worker_model *model);
 
 /* Valid while it is held. Any thread. */

@@ -15,7 +15,4 @@ int dlsi_worker_task_execute(struct dls_worker *worker, const struct dlsi_effect
 void dlsi_worker_task_cancel(struct dls_worker *worker, uint64_t attempt);
 void dlsi_worker_task_cancel_all(struct dls_worker *worker);
 
-/* Something that tasks may wait for has come, or cannot be had: each goes on as far as it can. */
-void dlsi_worker_advance(struct dls_worker *worker);
-
 #endif
