@@ -3,8 +3,10 @@ project's scripts make when they are not there yet."""
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
+from engine import Engine
 
 ROOT = pathlib.Path(__file__).parent.parent
 
@@ -18,6 +20,13 @@ def root():
 def build():
     """The folder with the libraries and programs, also those of a sanitizer's build."""
     return pathlib.Path(os.environ.get("BUILD", ROOT / "build"))
+
+
+@pytest.fixture(scope="session")
+def process():
+    """One process with the library's engine for all tests; it begins with the first model that is loaded."""
+    with Engine() as engine:
+        yield engine
 
 
 @pytest.fixture
@@ -39,6 +48,14 @@ def made_by(script, folder):
 @pytest.fixture(scope="session")
 def lite0():
     return made_by("make_lite0.py", ROOT / "build/cache/models/efficientnet-lite0")
+
+
+@pytest.fixture(scope="session")
+def networks():
+    """The folder of the seeded networks of the ONNX model zoo."""
+    folder = ROOT / "build/cache/models"
+    subprocess.run([sys.executable, ROOT / "scripts/make_networks.py", folder], check=True)
+    return folder
 
 
 @pytest.fixture(scope="session")

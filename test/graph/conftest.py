@@ -2,14 +2,6 @@
 
 import pytest
 
-from engine import Engine
-
-
-@pytest.fixture(scope="session")
-def process():
-    with Engine() as engine:
-        yield engine
-
 
 @pytest.fixture
 def engine(process, tmp_path):

@@ -3,7 +3,8 @@
 import numpy
 import pytest
 
-from compare import Refused, assert_equal, reference
+from compare import assert_equal, reference
+from engine import Refused
 
 BATCHES = (1, 3, 32)
 

@@ -7,7 +7,8 @@ import onnx
 import onnx.parser
 import pytest
 
-from compare import Refused, assert_equal, reference
+from compare import assert_equal, reference
+from engine import Refused
 
 # id: operator set, body, inputs, constants. `N` is the batch; a constant is a shape (random), or an array.
 X = {"x": ("N", 6, 11, 13)}

@@ -7,12 +7,14 @@ import tempfile
 
 import numpy
 
-from compare import Refused
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "test/graph/model_tool"
 TYPES = {"float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"}
 RANK_MOST = 8
+
+
+class Refused(Exception):
+    """The sentence with which the library refused a model or a run."""
 
 
 class Crashed(Exception):

@@ -4,10 +4,6 @@ import numpy
 import onnxruntime
 
 
-class Refused(Exception):
-    """The sentence with which the library refused a model or a run."""
-
-
 def reference(model, feeds):
     """What ONNX Runtime gives, as it is and without its own rewriting."""
     options = onnxruntime.SessionOptions()

@@ -1,0 +1,65 @@
+"""Whole networks at several batch sizes against ONNX Runtime, which gets one item at a time: it refuses other batch sizes
+than the one that a file of the ONNX model zoo has written into its input and its Reshape."""
+
+import functools
+import pathlib
+
+import numpy
+import onnx
+import onnxruntime
+import pytest
+
+from compare import assert_equal
+from engine import Refused
+
+DATA = pathlib.Path(__file__).parent / "data"
+BATCHES = (1, 2, 7)
+SEEDED = ("alexnet", "googlenet", "resnet50", "squeezenet", "shufflenet", "densenet121", "vgg19", "zfnet512", "inception_v2")
+TRAINED = ("mnist", "ultraface")
+# what the engine refuses still, and the operator for which it does
+REFUSED = {"alexnet": "LRN", "googlenet": "LRN", "resnet50": "Sum", "squeezenet": "Concat", "shufflenet": "Transpose",
+           "densenet121": "Unsqueeze", "zfnet512": "LRN", "inception_v2": "Unsqueeze", "ultraface": "Concat"}
+
+
+def case(name):
+    marks = [pytest.mark.xfail(reason=f"no {REFUSED[name]} yet", raises=Refused, strict=True)] if name in REFUSED else []
+    return pytest.param(name, marks=marks)
+
+
+@pytest.fixture
+def path(request, name):
+    return (request.getfixturevalue("networks") if name in SEEDED else DATA) / name / "model.onnx"
+
+
+@functools.lru_cache(maxsize=1)
+def items(path):
+    """Some inputs, and what ONNX Runtime answers to each alone."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    given = {tensor.name for tensor in onnx.load(path).graph.initializer}
+    port = next(port for port in session.get_inputs() if port.name not in given)
+    arrays = numpy.random.default_rng(1).standard_normal((max(BATCHES), *port.shape[1:]), numpy.float32)
+    answers = [session.run(None, {port.name: array[None]}) for array in arrays]
+    answers = [numpy.concatenate(rows) for rows in zip(*answers)]
+    for rows in answers:  # else the comparison would prove nothing
+        assert numpy.ptp(rows, axis=0).max() > 0.01 * numpy.abs(rows).max()
+    return arrays, answers
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("name", [case(name) for name in (*SEEDED, *TRAINED)])
+def test_same_as_item_by_item(process, path, batch):
+    process.load(path)
+    arrays, answers = items(path)
+    ours = process.run([arrays[:batch]], batch)[1]
+    assert_equal(ours, [answer[:batch] for answer in answers])
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_expected_digits(process, number):
+    data = DATA / f"mnist/test_data_set_{number}"
+    given, expected = (onnx.numpy_helper.to_array(onnx.TensorProto.FromString((data / f"{kind}_0.pb").read_bytes()))
+                       for kind in ("input", "output"))
+    process.load(DATA / "mnist/model.onnx")
+    assert_equal(process.run([given])[1], [expected])
