@@ -66,7 +66,7 @@ static int check(const struct cli_daemon *daemon, const struct cli_daemon_values
 		printf("%s can start with these options:\n", daemon->program.name);
 		show_options(daemon, values);
 	}
-	return 0;
+	return cli_check_output(err);
 }
 
 static int run(
@@ -94,14 +94,16 @@ int cli_daemon_main(const struct cli_daemon *daemon, void *values, int argc, cha
 {
 	struct cli_options found;
 	struct dls_error err = {0};
-	int rc = cli_options_parse(&daemon->program, argc, argv, values, &found, &err), exit_code = 0;
+	int rc, exit_code = 0;
 
+	cli_descriptors_hold();
+	rc = cli_options_parse(&daemon->program, argc, argv, values, &found, &err);
 	if (rc == 0 && daemon->rules)
 		rc = cli_rules_check(daemon->rules, daemon->program.options, found.given, values, &err);
 	if (rc < 0) {
 		cli_report(daemon->program.name, &err);
 		exit_code = CLI_EXIT_USAGE;
-	} else if (rc == 0 && run(daemon, values, argv, &err) != 0) {
+	} else if (rc > 0 ? cli_check_output(&err) : run(daemon, values, argv, &err)) {
 		exit_code = cli_report(daemon->program.name, &err);
 	}
 	cli_options_fini(&found);

@@ -88,8 +88,10 @@ static int serve(
 	struct dls_master_options master_options = options_of(values);
 	struct pollfd wait = {.fd = signals, .events = POLLIN};
 	struct dls_master *master;
-	int rc;
+	int rc = values->endpoint_file ? cli_file_check(values->endpoint_file, err) : 0;
 
+	if (rc)
+		return rc;
 	if (values->endpoint_file)
 		unlink(values->endpoint_file); /* of a master that was killed: nobody shall take it for this one's */
 	rc = dls_master_create(ctx, &master_options, &master, err);

@@ -1,5 +1,6 @@
 /* dls-submit: runs jobs on a master's workers or in this process, and asks a master how things stand. */
 #include "cli/classes.h"
+#include "cli/descriptors.h"
 #include "cli/failure.h"
 #include "cli/log.h"
 #include "cli/signals.h"
@@ -118,7 +119,7 @@ static int check(const struct submit_values *values, const struct cli_options *f
 }
 
 /* What the library calls an invalid argument is, once the options are read, an invalid model, input or answer. */
-static int exit_code_of(const struct dls_error *err)
+static int exit_code_of(struct dls_error *err)
 {
 	int exit_code = cli_report(program.name, err);
 
@@ -150,8 +151,10 @@ int main(int argc, char **argv)
 	struct cli_options found;
 	struct dls_error err = {0};
 	struct submit_values values = {.progress = -1};
-	int rc = cli_options_parse(&program, argc, argv, &values, &found, &err), exit_code = 0;
+	int rc, exit_code = 0;
 
+	cli_descriptors_hold();
+	rc = cli_options_parse(&program, argc, argv, &values, &found, &err);
 	if (rc == 0)
 		rc = check(&values, &found, &err);
 	if (rc == 0) {
@@ -159,6 +162,8 @@ int main(int argc, char **argv)
 	} else if (rc < 0) {
 		cli_report(program.name, &err);
 		exit_code = CLI_EXIT_USAGE;
+	} else if (cli_check_output(&err)) {
+		exit_code = cli_report(program.name, &err);
 	}
 	cli_options_fini(&found);
 	return exit_code;

@@ -33,8 +33,24 @@ int cli_fail_errno(struct dls_error *err, int code, const char *format, ...)
 	return code;
 }
 
-int cli_report(const char *program, const struct dls_error *err)
+int cli_check_output(struct dls_error *err)
 {
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return cli_fail(err, DLS_EIO, "cannot write to standard output");
+	return 0;
+}
+
+/* One line without control characters, whatever the names in it are made of. */
+static void make_printable(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+int cli_report(const char *program, struct dls_error *err)
+{
+	make_printable(err->text);
 	fprintf(stderr, "%s: %s\n", program, err->text[0] ? err->text : dls_error_meaning(err->code));
 	return dls_error_exit_code(err->code);
 }

@@ -12,7 +12,10 @@ int cli_fail(struct dls_error *err, int code, const char *format, ...) __attribu
 /* The same for a failed system call: ends the sentence with what errno means. */
 int cli_fail_errno(struct dls_error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Whether all that was printed so far is where standard output leads. Errors: DLS_EIO. */
+int cli_check_output(struct dls_error *err);
+
 /* Prints the sentence and returns the exit code that belongs to the error. */
-int cli_report(const char *program, const struct dls_error *err);
+int cli_report(const char *program, struct dls_error *err);
 
 #endif

@@ -59,13 +59,27 @@ int cli_file_read(const char *path, size_t limit, char **text_out, struct dls_er
 	return rc;
 }
 
+/* The new file takes the place of what has the name: /dev/null would be a device no more, and a link would lead nowhere
+ * else. */
+static int check_place(const char *path, struct dls_error *err)
+{
+	struct stat status;
+
+	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
+		return cli_fail(err, DLS_EIO, "%s is there and is not a regular file; name another one to write", path);
+	return 0;
+}
+
 int cli_file_begin(const char *path, char **temporary_out, int *file_out, struct dls_error *err)
 {
-	char *temporary = malloc(strlen(path) + sizeof ".XXXXXX");
 	mode_t mask = umask(0);
-	int file;
+	char *temporary;
+	int file, rc = check_place(path, err);
 
 	umask(mask);
+	if (rc)
+		return rc;
+	temporary = malloc(strlen(path) + sizeof ".XXXXXX");
 	if (!temporary)
 		return cli_fail(err, DLS_ENOMEM, "out of memory");
 	sprintf(temporary, "%s.XXXXXX", path);

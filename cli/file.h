@@ -16,7 +16,8 @@ int cli_file_write(const char *path, const char *text, struct dls_error *err);
 int cli_file_check(const char *path, struct dls_error *err);
 
 /* The beginning of that: makes the temporary file, with the permissions that `path` shall have. Its name is freed with
- * free(). */
+ * free(). Errors: DLS_EIO (also where `path` is a device, a link or a folder: nothing else shall be replaced than a
+ * file), DLS_ENOMEM. */
 int cli_file_begin(const char *path, char **temporary_out, int *file_out, struct dls_error *err);
 
 #endif

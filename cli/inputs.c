@@ -2,6 +2,7 @@
 
 #include "cli/failure.h"
 #include "cli/file.h"
+#include "cli/signals.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ void cli_inputs_fini(struct cli_inputs *inputs)
 
 int cli_inputs_add(struct cli_inputs *inputs, struct dls_job *job, struct dls_error *err)
 {
-	for (size_t i = 0; i < inputs->count; i++) {
+	for (size_t i = 0; i < inputs->count && !cli_signals_caught(); i++) {
 		struct cli_input *input = &inputs->at[i];
 		int rc;
 

@@ -24,7 +24,7 @@ struct cli_inputs {
 int cli_inputs_init(const char *const *arguments, size_t count, struct cli_inputs *inputs_out, struct dls_error *err);
 void cli_inputs_fini(struct cli_inputs *inputs);
 
-/* Adds every file to the job. Errors: as dls_job_add_file. */
+/* Adds every file to the job, until a signal comes. Errors: as dls_job_add_file. */
 int cli_inputs_add(struct cli_inputs *inputs, struct dls_job *job, struct dls_error *err);
 
 /* The input that this item of the job comes from. */

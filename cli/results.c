@@ -278,7 +278,7 @@ int cli_results_add(struct cli_results *results, const struct dls_result *result
 		break;
 	}
 	if (ferror(stdout))
-		return cli_fail(err, DLS_EIO, "cannot write the results to standard output");
+		return cli_check_output(err);
 	return results->options.form == CLI_RESULTS_FILE ? keep(results, result, err) : 0;
 }
 
@@ -298,10 +298,13 @@ static void write_summary(const struct cli_results *results, double seconds)
 
 int cli_results_finish(struct cli_results *results, double seconds, struct dls_error *err)
 {
+	int rc;
+
 	if (!results->options.quiet)
 		write_summary(results, seconds);
-	if (fflush(stdout) != 0)
-		return cli_fail(err, DLS_EIO, "cannot write the results to standard output");
+	rc = cli_check_output(err);
+	if (rc)
+		return rc;
 	return results->options.form == CLI_RESULTS_FILE ? cli_npy_finish(&results->npy, err) : 0;
 }
 

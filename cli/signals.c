@@ -35,6 +35,7 @@ int cli_signals_init(int *fd_out, struct dls_error *err)
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	signal(SIGXFSZ, SIG_IGN); /* else a file at its limit ends the process, and what was written of it stays */
 	*fd_out = wakeup;
 	return 0;
 }

@@ -17,7 +17,7 @@ static int print(const struct submit *submit, char *json, struct dls_error *err)
 	else
 		rc = cli_show(json, err);
 	dls_free(submit->ctx, json);
-	return rc;
+	return rc ? rc : cli_check_output(err);
 }
 
 static int ask(const struct submit *submit, const char *command, struct dls_error *err)

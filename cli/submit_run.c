@@ -233,7 +233,7 @@ static int work(struct run *run)
 	run->start_us = cli_now_us();
 	run->start_ms = run->start_us / 1000;
 	cli_progress_init(&run->progress, run->values->quiet ? 0 : run->values->progress);
-	if (rc == 0)
+	if (rc == 0 && !cli_signals_caught())
 		rc = dls_job_submit(run->job, run->err);
 	if (rc)
 		return -1;
