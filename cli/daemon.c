@@ -72,7 +72,6 @@ static int check(const struct cli_daemon *daemon, const struct cli_daemon_values
 static int run(
 	const struct cli_daemon *daemon, const struct cli_daemon_values *values, char **argv, struct dls_error *err)
 {
-	struct cli_log log = {.program = daemon->program.name, .json = values->json};
 	struct dls_ctx *ctx;
 	int signals, rc = 0;
 
@@ -82,7 +81,7 @@ static int run(
 	if (rc == 0)
 		rc = cli_signals_init(&signals, err);
 	if (rc == 0)
-		rc = cli_ctx_create(&log, values->log_level, &ctx, err);
+		rc = cli_ctx_create(daemon->program.name, values->json, values->log_level, &ctx, err);
 	if (rc)
 		return rc;
 	rc = values->check ? check(daemon, values, ctx, err) : daemon->serve(daemon, values, ctx, signals, err);

@@ -128,7 +128,6 @@ static int exit_code_of(struct dls_error *err)
 
 static int act(const struct submit_values *values, const struct cli_options *found, char **argv, struct dls_error *err)
 {
-	struct cli_log log = {.program = program.name, .json = values->json};
 	struct submit submit = {.values = values, .operands = found->operands, .operand_count = found->operand_count};
 	int rc, exit_code;
 
@@ -136,7 +135,7 @@ static int act(const struct submit_values *values, const struct cli_options *fou
 	if (rc == 0)
 		rc = cli_signals_init(&submit.signals, err);
 	if (rc == 0)
-		rc = cli_ctx_create(&log, values->log_level, &submit.ctx, err);
+		rc = cli_ctx_create(program.name, values->json, values->log_level, &submit.ctx, err);
 	if (rc)
 		return exit_code_of(err);
 	exit_code = actions[found->verb](&submit, err);

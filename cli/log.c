@@ -2,41 +2,65 @@
 
 #include "cli/json.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
+struct log {
+	const char *program;
+	int json;
+	int terminal; /* a line of progress may stand there, which a log line writes over */
+};
+
 const char *const cli_log_levels[] = {"error", "warning", "info", "debug", NULL};
 
-static void write_line(void *log_arg, enum dls_log_level level, const char *line)
+static void spell(FILE *to, const struct log *log, enum dls_log_level level, int64_t time_ns, const char *line)
 {
-	const struct cli_log *log = log_arg;
-	struct timespec now;
+	const char *word = cli_log_levels[level - 1];
+	time_t seconds = time_ns / 1000000000;
+	int milliseconds = (int)(time_ns / 1000000 % 1000);
 	struct tm utc;
 	char date[32];
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &utc);
+	gmtime_r(&seconds, &utc);
 	strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &utc);
-	flockfile(stderr);
 	if (log->json) {
-		fprintf(stderr, "{\"time\":\"%s.%03ldZ\",\"level\":\"%s\",\"program\":\"%s\",\"text\":", date,
-			now.tv_nsec / 1000000, cli_log_levels[level - 1], log->program);
-		cli_json_text(stderr, line);
-		fprintf(stderr, "}\n");
+		fprintf(to, "{\"time\":\"%s.%03dZ\",\"level\":\"%s\",\"program\":\"%s\",\"text\":", date, milliseconds,
+			word, log->program);
+		cli_json_text(to, line);
+		fprintf(to, "}\n");
 	} else {
-		fprintf(stderr, "%s%s.%03ldZ %s %s: %s\n", log->terminal ? "\r\033[K" : "", date, now.tv_nsec / 1000000,
-			log->program, cli_log_levels[level - 1], line);
+		fprintf(to, "%s%s.%03dZ %s %s: %s\n", log->terminal ? "\r\033[K" : "", date, milliseconds, log->program,
+			word, line);
 	}
-	funlockfile(stderr);
 }
 
-int cli_ctx_create(struct cli_log *log, int level, struct dls_ctx **ctx_out, struct dls_error *err)
+/* In one piece, and past stdio: were this to wait with stderr locked, the program's end would wait for it. */
+static void write_line(void *log_arg, enum dls_log_level level, int64_t time_ns, const char *line)
 {
+	char *text = NULL;
+	size_t length = 0;
+	FILE *to = open_memstream(&text, &length);
+
+	if (!to)
+		return;
+	spell(to, log_arg, level, time_ns, line);
+	if (fclose(to) == 0) {
+		ssize_t ignored = write(STDERR_FILENO, text, length); /* if it fails there is nobody to tell */
+
+		(void)ignored;
+	}
+	free(text);
+}
+
+int cli_ctx_create(const char *program, int json, int level, struct dls_ctx **ctx_out, struct dls_error *err)
+{
+	static struct log log; /* a thread that is left in write_line may still look at it */
 	struct dls_ctx_options options = DLS_CTX_OPTIONS_INIT;
 
-	log->terminal = isatty(STDERR_FILENO);
+	log = (struct log){program, json, isatty(STDERR_FILENO)};
 	options.log = write_line;
-	options.log_arg = log;
+	options.log_arg = &log;
 	options.log_level = (enum dls_log_level)(level + 1); /* the words stand in the order of the levels, from 1 */
 	return dls_ctx_create(&options, ctx_out, err);
 }

@@ -7,13 +7,7 @@
 /* The words of a CLI_WORD option. */
 extern const char *const cli_log_levels[];
 
-struct cli_log {
-	const char *program;
-	int json;
-	int terminal; /* a line of progress may stand there, which a log line writes over */
-};
-
-/* A context that logs this way from the level of that index on. `log` must outlive it. Errors: as dls_ctx_create. */
-int cli_ctx_create(struct cli_log *log, int level, struct dls_ctx **ctx_out, struct dls_error *err);
+/* The context of the process, which logs this way from the level of that index on. Errors: as dls_ctx_create. */
+int cli_ctx_create(const char *program, int json, int level, struct dls_ctx **ctx_out, struct dls_error *err);
 
 #endif

@@ -19,9 +19,11 @@ enum dls_log_level { DLS_LOG_ERROR = 1, DLS_LOG_WARNING = 2, DLS_LOG_INFO = 3, D
 struct dls_ctx_options {
 	size_t size;
 
-	/* One line without a newline. Called from any thread of the library, one call at a time; must not block and
-	 * must not call the library. NULL: nothing is logged. */
-	void (*log)(void *log_arg, enum dls_log_level level, const char *line);
+	/* One line without a newline, and when it was made (nanoseconds since 1970, UTC). Called from a thread that
+	 * does nothing else, so it may block, and call the library but for dls_ctx_destroy of this context. Lines that
+	 * come meanwhile wait, 256 KB of them; those beyond are lost, and the next one is preceded by a line that says
+	 * how many. NULL: nothing is logged. */
+	void (*log)(void *log_arg, enum dls_log_level level, int64_t time_ns, const char *line);
 	void *log_arg;
 	enum dls_log_level log_level; /* lines above it are not made; 0: DLS_LOG_WARNING */
 
@@ -35,7 +37,8 @@ struct dls_ctx_options {
 /* `options` may be NULL. Errors: DLS_ENOMEM, DLS_EINVAL, DLS_EIO (no threads, descriptors or randomness left). */
 int dls_ctx_create(const struct dls_ctx_options *options, struct dls_ctx **ctx_out, struct dls_error *err);
 
-/* All handles made on it must have been destroyed. Waits for its threads. NULL is allowed. */
+/* All handles made on it must have been destroyed. Waits for its threads, but for `log` no longer than a second: if
+ * that has not returned by then, its thread is left in it for good, and what it uses must stay. NULL is allowed. */
 void dls_ctx_destroy(struct dls_ctx *ctx);
 
 /* Frees memory that a call on a handle of this context handed out "to be freed with dls_free". NULL is allowed. */

@@ -65,6 +65,11 @@
 #define DLSI_TASK_READ_BYTES (16ULL * 1024 * 1024)  /* neighbouring inputs are joined to one read up to this */
 #define DLSI_JOB_PAGES       4                      /* pages of a job kept besides those that tasks hold */
 
+/* The log of a context */
+#define DLSI_LOG_LINE_BYTES 1000
+#define DLSI_LOG_BYTES      (256 * 1024) /* lines that wait to be taken */
+#define DLSI_LOG_FLUSH_MS   1000         /* milliseconds, that its end waits for them */
+
 /* Model folders and caches */
 #define DLSI_BUNDLE_FILES      64
 #define DLSI_BUNDLE_NAME_BYTES 255

@@ -1,5 +1,6 @@
 #include "node/ctx.h"
 
+#include "base/limits.h"
 #include "base/random.h"
 #include "base/utf8.h"
 #include <errno.h>
@@ -7,8 +8,12 @@
 #include <stdio.h>
 #include <zmq.h>
 
-static int start(struct dls_ctx *ctx, struct dls_error *err)
+static int start(struct dls_ctx *ctx, const struct dls_ctx_options *options, struct dls_error *err)
 {
+	int rc = options->log ? dlsi_log_create(options, &ctx->log, err) : 0;
+
+	if (rc)
+		return rc;
 	if (dlsi_random_start())
 		return dlsi_fail(err, DLS_EIO, "the system gives no random numbers");
 	dlsi_host_text(ctx->host);
@@ -29,7 +34,7 @@ static void end(struct dls_ctx *ctx)
 			;
 	pthread_mutex_destroy(&ctx->planes_mutex);
 	pthread_mutex_destroy(&ctx->executor_mutex);
-	pthread_mutex_destroy(&ctx->log_mutex);
+	dlsi_log_destroy(ctx->log);
 	dlsi_process_drop(&ctx->process);
 	dlsi_free(&alloc, ctx);
 }
@@ -47,14 +52,11 @@ int dlsi_ctx_create(const struct dls_ctx_options *options, struct dls_ctx **ctx_
 		return dlsi_fail_memory(err);
 	ctx->alloc = alloc;
 	dlsi_process_note(&ctx->process);
-	ctx->log = options->log;
-	ctx->log_arg = options->log_arg;
 	ctx->log_level = options->log_level ? options->log_level : DLS_LOG_WARNING;
-	pthread_mutex_init(&ctx->log_mutex, NULL);
 	pthread_mutex_init(&ctx->executor_mutex, NULL);
 	pthread_mutex_init(&ctx->planes_mutex, NULL);
 	dlsi_list_init(&ctx->planes);
-	rc = start(ctx, err);
+	rc = start(ctx, options, err);
 	if (rc)
 		end(ctx);
 	else
@@ -111,7 +113,7 @@ int dlsi_ctx_executor(struct dls_ctx *ctx, struct dlsi_executor **executor_out, 
 
 void dlsi_ctx_log(struct dls_ctx *ctx, enum dls_log_level level, const char *format, ...)
 {
-	char line[1001 + 4];
+	char line[DLSI_LOG_LINE_BYTES + 5]; /* and a character that is cut off whole */
 	va_list arguments;
 
 	if (!ctx->log || level > ctx->log_level)
@@ -119,8 +121,6 @@ void dlsi_ctx_log(struct dls_ctx *ctx, enum dls_log_level level, const char *for
 	va_start(arguments, format);
 	vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);
-	line[dlsi_utf8_cut(line, 1000)] = '\0';
-	pthread_mutex_lock(&ctx->log_mutex);
-	ctx->log(ctx->log_arg, level, line);
-	pthread_mutex_unlock(&ctx->log_mutex);
+	line[dlsi_utf8_cut(line, DLSI_LOG_LINE_BYTES)] = '\0';
+	dlsi_log_write(ctx->log, level, line);
 }

@@ -8,6 +8,7 @@
 #include "base/process.h"
 #include "net/endpoint.h"
 #include "node/executor.h"
+#include "node/log.h"
 #include "node/loop.h"
 #include <dlsched/ctx.h>
 #include <pthread.h>
@@ -27,9 +28,7 @@ struct dls_ctx {
 	pthread_mutex_t executor_mutex;
 	struct dlsi_executor *executor; /* NULL: nobody has asked for it */
 
-	pthread_mutex_t log_mutex; /* one line at a time */
-	void (*log)(void *log_arg, enum dls_log_level level, const char *line);
-	void *log_arg;
+	struct dlsi_log *log; /* NULL: nothing is logged */
 	enum dls_log_level log_level;
 };
 
@@ -48,7 +47,8 @@ void dlsi_ctx_unref(struct dls_ctx *ctx);
  * Errors: as dlsi_executor_create. */
 int dlsi_ctx_executor(struct dls_ctx *ctx, struct dlsi_executor **executor_out, struct dls_error *err);
 
-/* A line for the operator; longer than 1,000 bytes it is cut. Costs nothing above the level that is asked for. */
+/* A line for the operator; longer than DLSI_LOG_LINE_BYTES it is cut. Never waits, and costs nothing above the level
+ * that is asked for. */
 void dlsi_ctx_log(struct dls_ctx *ctx, enum dls_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

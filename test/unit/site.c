@@ -85,9 +85,10 @@ static int large(void *run_arg, struct dls_task *task)
 	return rc;
 }
 
-static void log_line(void *log_arg, enum dls_log_level level, const char *line)
+static void log_line(void *log_arg, enum dls_log_level level, int64_t time_ns, const char *line)
 {
 	(void)log_arg;
+	(void)time_ns;
 	if (level == DLS_LOG_ERROR)
 		atomic_fetch_add(&site_gate->errors, 1);
 	if (getenv("SITE_LOG"))

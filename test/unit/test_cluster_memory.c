@@ -139,9 +139,10 @@ static void *resize_until_exhausted(void *resize_arg, void *old, size_t size)
 	return resize_unit(resize_arg, old, size);
 }
 
-static void watch_log(void *log_arg, enum dls_log_level level, const char *line)
+static void watch_log(void *log_arg, enum dls_log_level level, int64_t time_ns, const char *line)
 {
 	(void)level;
+	(void)time_ns;
 	if (strstr(line, "has stopped"))
 		atomic_store((atomic_bool *)log_arg, true);
 }

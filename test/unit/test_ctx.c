@@ -1,24 +1,35 @@
 /* Contexts: options, log, live handles, and what a forked child is told. */
+#include "base/clock.h"
 #include "node/ctx.h"
 #include "test/unit/unit.h"
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 struct lines {
-	unsigned count;
+	atomic_uint count; /* last of all: what is below has been written */
 	char last[1100];
 	enum dls_log_level level;
+	int64_t time_ns;
 };
 
-static void keep_line(void *log_arg, enum dls_log_level level, const char *line)
+static void keep_line(void *log_arg, enum dls_log_level level, int64_t time_ns, const char *line)
 {
 	struct lines *lines = log_arg;
 
-	lines->count++;
 	lines->level = level;
+	lines->time_ns = time_ns;
 	snprintf(lines->last, sizeof lines->last, "%s", line);
+	atomic_fetch_add(&lines->count, 1);
+}
+
+static void wait_for_line(const struct lines *lines, unsigned count)
+{
+	while (atomic_load(&lines->count) < count)
+		sched_yield();
 }
 
 static void *resize_unit(void *arg, void *old, size_t size)
@@ -42,22 +53,26 @@ static void test_log_has_level_and_limit(void **state)
 	struct dls_ctx_options options = options_with(unit_alloc());
 	struct lines lines = {0};
 	char long_text[2001];
+	int64_t before_ns;
 	struct dls_ctx *ctx;
 
 	(void)state;
 	options.log = keep_line;
 	options.log_arg = &lines;
 	assert_int_equal(dls_ctx_create(&options, &ctx, NULL), 0);
+	before_ns = dlsi_clock_utc_ns();
 	dlsi_ctx_log(ctx, DLS_LOG_INFO, "not asked for");
-	assert_int_equal(lines.count, 0);
 	dlsi_ctx_log(ctx, DLS_LOG_WARNING, "%d items", 7);
+	wait_for_line(&lines, 1);
 	assert_string_equal(lines.last, "7 items");
 	assert_int_equal(lines.level, DLS_LOG_WARNING);
+	assert_in_range(lines.time_ns, before_ns, dlsi_clock_utc_ns());
 	memset(long_text, 'x', 2000);
 	long_text[2000] = '\0';
 	dlsi_ctx_log(ctx, DLS_LOG_ERROR, "%s", long_text);
+	dls_ctx_destroy(ctx); /* with which every line has come */
+	assert_int_equal(lines.count, 2);
 	assert_int_equal(strlen(lines.last), 1000);
-	dls_ctx_destroy(ctx);
 }
 
 static void test_wrong_options_are_refused(void **state)
@@ -85,6 +100,7 @@ static void test_live_handles_keep_it(void **state)
 	assert_int_equal(dls_ctx_create(&options, &ctx, NULL), 0);
 	dlsi_ctx_ref(ctx);
 	dls_ctx_destroy(ctx);
+	wait_for_line(&lines, 1);
 	assert_non_null(strstr(lines.last, "1 live handle"));
 	dlsi_ctx_unref(ctx);
 	dls_ctx_destroy(ctx);

@@ -31,11 +31,12 @@ static void *resize(void *resize_arg, void *old, size_t size)
 	return unit_alloc()->resize(unit_alloc()->arg, old, size);
 }
 
-static void watch_log(void *log_arg, enum dls_log_level level, const char *line)
+static void watch_log(void *log_arg, enum dls_log_level level, int64_t time_ns, const char *line)
 {
 	struct poor *poor = log_arg;
 
 	(void)level;
+	(void)time_ns;
 	if (strstr(line, "it has stopped"))
 		atomic_store(&poor->stopped, true);
 }
