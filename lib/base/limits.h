@@ -70,6 +70,10 @@
 #define DLSI_LOG_BYTES      (256 * 1024) /* lines that wait to be taken */
 #define DLSI_LOG_FLUSH_MS   1000         /* milliseconds, that its end waits for them */
 
+/* What a master logs of its workers, and as much again of its jobs */
+#define DLSI_NEWS_AT_ONCE    256 /* lines */
+#define DLSI_NEWS_PER_SECOND 16  /* after that */
+
 /* Model folders and caches */
 #define DLSI_BUNDLE_FILES      64
 #define DLSI_BUNDLE_NAME_BYTES 255

@@ -261,8 +261,8 @@ static void resume(struct dlsi_agent *agent)
 static void drop_everything(struct dlsi_agent *agent)
 {
 	if (!dlsi_list_empty(&agent->jobs))
-		dlsi_effects_log(
-			agent->link.effects, 2, "the master is a new one; what was done for the old one is dropped");
+		dlsi_effects_log(agent->link.effects, DLS_LOG_WARNING,
+			"the master is a new one; what was done for the old one is dropped");
 	dlsi_list_each (node, &agent->jobs)
 		forget_job(agent, dlsi_list_entry(node, struct job, node));
 }

@@ -72,7 +72,7 @@ void dlsi_effects_release(struct dlsi_effects *effects, struct dlsi_payload payl
 		dlsi_effects_add(effects, DLSI_EFFECT_RELEASE)->payload = payload;
 }
 
-void dlsi_effects_log(struct dlsi_effects *effects, int level, const char *format, ...)
+void dlsi_effects_log(struct dlsi_effects *effects, enum dls_log_level level, const char *format, ...)
 {
 	char line[DLS_ERROR_TEXT_BYTES];
 	struct dls_error printable; /* names come from strangers, and lines go to terminals */
@@ -80,6 +80,8 @@ void dlsi_effects_log(struct dlsi_effects *effects, int level, const char *forma
 	struct dlsi_effect *effect;
 	size_t text;
 
+	if (level > effects->log_level)
+		return;
 	va_start(arguments, format);
 	vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);

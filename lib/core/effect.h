@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "core/peer.h"
 #include "proto/message.h"
+#include <dlsched/ctx.h>
 
 /* A result page or a manifest; handle 0 is none. */
 struct dlsi_payload {
@@ -92,7 +93,7 @@ struct dlsi_effect {
 			uint32_t workers;
 		} notify;
 		struct {
-			int level; /* enum dls_log_level */
+			enum dls_log_level level;
 			size_t text, text_length;
 		} log;
 	};
@@ -107,6 +108,7 @@ struct dlsi_effects {
 	size_t frame_capacity;
 	struct dlsi_buffer arena;
 	int64_t deadline_ns; /* when to step with DLSI_EVENT_TIMER at the latest; INT64_MAX: never. Not cleared. */
+	enum dls_log_level log_level; /* lines above it are not made; 0, as at first: none is. The driver's. */
 	struct dlsi_effect spare;
 	bool failed; /* memory ran out: the state machine is no longer to be trusted and must be destroyed */
 	const struct dlsi_alloc *alloc;
@@ -125,7 +127,7 @@ size_t dlsi_effects_store(struct dlsi_effects *effects, const void *data, size_t
 
 /* Does nothing for no payload. */
 void dlsi_effects_release(struct dlsi_effects *effects, struct dlsi_payload payload);
-void dlsi_effects_log(struct dlsi_effects *effects, int level, const char *format, ...)
+void dlsi_effects_log(struct dlsi_effects *effects, enum dls_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* A message and the handles of its payload frames; all are copied. */

@@ -38,3 +38,10 @@ bool dlsi_lifecycle_set(enum dlsi_lifecycle lifecycle, uint8_t *state, uint8_t n
 	*state = next;
 	return true;
 }
+
+const char *dlsi_job_state_name(uint8_t state)
+{
+	static const char *const names[] = {"new", "proposed", "active", "done", "cancelled", "failed"};
+
+	return state < sizeof names / sizeof *names ? names[state] : "unknown";
+}

@@ -32,4 +32,7 @@ enum dlsi_link_state {
 /* Moves *state if the table allows it; else counts in *refused and returns false. */
 bool dlsi_lifecycle_set(enum dlsi_lifecycle lifecycle, uint8_t *state, uint8_t next, uint64_t *refused);
 
+/* As answers and log lines say it: "active". */
+const char *dlsi_job_state_name(uint8_t state);
+
 #endif

@@ -162,8 +162,7 @@ static void expire(struct dlsi_master *master, struct timer *timer)
 		dlsi_master_heartbeat(master, dlsi_list_entry(timer, struct peer, heartbeat));
 		break;
 	case TIMER_WORKER_GRACE:
-		master->lost_workers++;
-		dlsi_worker_destroy(master, dlsi_list_entry(timer, struct worker, grace));
+		dlsi_worker_lost(master, dlsi_list_entry(timer, struct worker, grace), true);
 		break;
 	case TIMER_CLIENT_GRACE:
 		dlsi_client_destroy(master, dlsi_list_entry(timer, struct client, grace));
@@ -226,8 +225,7 @@ static bool take_heartbeat(struct dlsi_master *master, struct peer *peer, const 
 {
 	if (record->sent == peer->received)
 		return true;
-	dlsi_effects_log(master->effects, 2, "of %llu messages on a connection %llu have come; it is begun anew",
-		(unsigned long long)record->sent, (unsigned long long)peer->received);
+	dlsi_news_gap(master, record->sent, peer->received);
 	dlsi_master_lose_peer(master, peer, false);
 	return false;
 }
@@ -235,7 +233,7 @@ static bool take_heartbeat(struct dlsi_master *master, struct peer *peer, const 
 static void take_leave(struct dlsi_master *master, struct peer *peer)
 {
 	if (peer->worker)
-		dlsi_worker_destroy(master, peer->worker);
+		dlsi_worker_leave(master, peer->worker);
 	else
 		dlsi_client_destroy(master, peer->client);
 }

@@ -22,6 +22,7 @@ struct job *dlsi_job_create(struct dlsi_master *master, const struct dlsi_id *id
 	dlsi_list_init(&job->policy.node);
 	job->spec = spec;
 	job->count = count;
+	job->begun_ns = master->now_ns;
 	job->window_end = count;
 	job->window_bytes = UINT64_MAX;
 	dlsi_ranges_init(&job->done, master->alloc);
@@ -131,6 +132,7 @@ static bool follow_up(struct dlsi_master *master, struct job *job, const struct 
 
 	switch (change->kind) {
 	case DLSI_CHANGE_SUBMIT:
+		dlsi_news_accepted(master, job);
 		post_accepted(master, job);
 		break;
 	case DLSI_CHANGE_ITEMS:
@@ -138,6 +140,7 @@ static bool follow_up(struct dlsi_master *master, struct job *job, const struct 
 			dlsi_task_taken(master, task);
 		break;
 	case DLSI_CHANGE_END:
+		dlsi_news_ended(master, job, change->end.sentence);
 		post_end(master, job, change);
 		if (durable)
 			forget(master, job);

@@ -168,9 +168,7 @@ void dlsi_master_heartbeat(struct dlsi_master *master, struct peer *peer)
 	struct dlsi_record record = {.kind = DLSI_HEARTBEAT};
 
 	if (master->now_ns - peer->heard_ns > master->config.worker_timeout_ns) {
-		dlsi_effects_log(master->effects, 3, "%s has been silent for %.1f s and is taken for lost",
-			peer->worker ? peer->worker->origin->name : "a client",
-			(double)(master->now_ns - peer->heard_ns) / 1e9);
+		dlsi_news_silent(master, peer);
 		dlsi_master_lose_peer(master, peer, true);
 		return;
 	}

@@ -8,13 +8,6 @@
 
 #define LISTED 1000
 
-static const char *state_name(uint8_t state)
-{
-	static const char *const names[] = {"new", "proposed", "active", "done", "cancelled", "failed"};
-
-	return state < sizeof names / sizeof *names ? names[state] : "unknown";
-}
-
 static cJSON *describe_device(const struct device *device)
 {
 	cJSON *json = cJSON_CreateObject();
@@ -54,7 +47,7 @@ static cJSON *describe_job(const struct job *job)
 	cJSON_AddStringToObject(json, "job", id);
 	cJSON_AddStringToObject(json, "tenant", job->client ? job->client->tenant : "");
 	cJSON_AddStringToObject(json, "handler", job->spec->handler->name);
-	cJSON_AddStringToObject(json, "state", state_name(job->state));
+	cJSON_AddStringToObject(json, "state", dlsi_job_state_name(job->state));
 	cJSON_AddNumberToObject(json, "priority", job->policy.priority);
 	cJSON_AddNumberToObject(json, "items", (double)job->count);
 	cJSON_AddNumberToObject(json, "done", (double)job->done_items);

@@ -123,6 +123,8 @@ struct job {
 	uint64_t count;
 	struct dlsi_ranges done; /* only dlsi_job_apply writes it and done_items */
 	uint64_t done_items;
+	uint64_t failed_items; /* by what workers said; those of which the client alone has told are not among them */
+	int64_t begun_ns;
 	struct dlsi_ranges retry; /* given back */
 	uint64_t retry_items;
 	uint64_t cursor; /* items from here on have never been given out by this master */
@@ -171,6 +173,12 @@ struct acquaintance {
 	struct job *job;
 };
 
+/* How much may be logged of one kind. */
+struct news {
+	int64_t until_ns;  /* the lines told so far use up the allowance until then */
+	uint64_t left_out; /* since the last line */
+};
+
 /* An encoded change on its way through the log. */
 struct proposal {
 	struct dlsi_list node;
@@ -206,6 +214,7 @@ struct dlsi_master {
 	uint64_t held_bytes, manifest_bytes; /* of results, of jobs */
 
 	uint64_t done_items, done_tasks, lost_workers, refused_transitions, refused_messages;
+	struct news worker_news, job_news;
 	bool recovered; /* from a log, and has not taken a turn yet */
 	bool failed;    /* memory ran out within a step */
 };
@@ -247,6 +256,9 @@ void dlsi_handler_count_free(const struct worker *worker, bool more);
 void dlsi_worker_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record,
 	struct dlsi_message rest);
 void dlsi_worker_lost(struct dlsi_master *master, struct worker *worker, bool dead);
+
+/* It has said goodbye. */
+void dlsi_worker_leave(struct dlsi_master *master, struct worker *worker);
 
 /* The master itself was away: if the worker is lost it has all its time again to come back. */
 void dlsi_worker_excuse(struct dlsi_master *master, struct worker *worker);
@@ -344,6 +356,16 @@ void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_bac
 
 /* master_assign.c: the turn's decisions. True if there is more to decide than one turn may. */
 bool dlsi_master_assign(struct dlsi_master *master);
+
+/* master_news.c: what the operator is told, while the worker, the peer or the job is still in the tables */
+void dlsi_news_joined(struct dlsi_master *master, const struct worker *worker);
+void dlsi_news_of_worker(struct dlsi_master *master, const struct worker *worker, const char *what);
+void dlsi_news_silent(struct dlsi_master *master, const struct peer *peer);
+
+/* Messages have been lost on a connection. */
+void dlsi_news_gap(struct dlsi_master *master, uint64_t sent, uint64_t received);
+void dlsi_news_accepted(struct dlsi_master *master, const struct job *job);
+void dlsi_news_ended(struct dlsi_master *master, const struct job *job, struct dlsi_text sentence);
 
 /* master_report.c: answers to commands */
 void dlsi_master_answer(struct dlsi_master *master, struct client *client, const struct dlsi_command *command);

@@ -203,8 +203,11 @@ bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 
 void dlsi_task_taken(struct dlsi_master *master, struct task *task)
 {
+	uint64_t items = task->end - task->first;
+
 	move(master, task, DLSI_TASK_TAKEN);
-	task->job->returned -= task->end - task->first;
+	task->job->returned -= items;
+	task->job->failed_items += task->result.failed < items ? task->result.failed : items;
 	confirm_offer(master, task);
 	destroy(master, task);
 }

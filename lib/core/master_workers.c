@@ -208,10 +208,17 @@ void dlsi_worker_lost(struct dlsi_master *master, struct worker *worker, bool de
 	detach(master, worker);
 	if (dead) {
 		master->lost_workers++;
+		dlsi_news_of_worker(master, worker, "is lost");
 		dlsi_worker_destroy(master, worker);
 	} else {
 		begin_grace(master, worker);
 	}
+}
+
+void dlsi_worker_leave(struct dlsi_master *master, struct worker *worker)
+{
+	dlsi_news_of_worker(master, worker, "has left");
+	dlsi_worker_destroy(master, worker);
 }
 
 void dlsi_worker_excuse(struct dlsi_master *master, struct worker *worker)
@@ -303,6 +310,7 @@ static void supersede(struct dlsi_master *master, struct worker *old)
 			"another worker has registered under this worker's name; give each its own with --name");
 		dlsi_outbox_flush(&old->peer->outbox, master->effects);
 	}
+	dlsi_news_of_worker(master, old, "is replaced by another of its name");
 	dlsi_worker_destroy(master, old);
 }
 
@@ -337,6 +345,7 @@ void dlsi_worker_register(
 	struct peer *peer;
 	struct worker *worker = dlsi_map_get(&master->worker_by_incarnation, &key), *old = namesake(master, record);
 	const char *sentence = objection(record, rest);
+	bool known;
 
 	if (sentence) {
 		dlsi_master_refuse(master, from, NULL, DLS_EINVAL, 0, sentence);
@@ -344,7 +353,8 @@ void dlsi_worker_register(
 	}
 	if (old)
 		supersede(master, old);
-	if (worker)
+	known = worker != NULL;
+	if (known)
 		detach(master, worker);
 	else
 		worker = create(master, record, rest);
@@ -363,4 +373,8 @@ void dlsi_worker_register(
 	dlsi_master_welcome(master, peer, false);
 	reconcile(master, worker, rest);
 	place_devices(master, worker);
+	if (known)
+		dlsi_news_of_worker(master, worker, "is back");
+	else
+		dlsi_news_joined(master, worker);
 }

@@ -52,7 +52,8 @@ int dlsi_ctx_create(const struct dls_ctx_options *options, struct dls_ctx **ctx_
 		return dlsi_fail_memory(err);
 	ctx->alloc = alloc;
 	dlsi_process_note(&ctx->process);
-	ctx->log_level = options->log_level ? options->log_level : DLS_LOG_WARNING;
+	if (options->log)
+		ctx->log_level = options->log_level ? options->log_level : DLS_LOG_WARNING;
 	pthread_mutex_init(&ctx->executor_mutex, NULL);
 	pthread_mutex_init(&ctx->planes_mutex, NULL);
 	dlsi_list_init(&ctx->planes);
@@ -116,7 +117,7 @@ void dlsi_ctx_log(struct dls_ctx *ctx, enum dls_log_level level, const char *for
 	char line[DLSI_LOG_LINE_BYTES + 5]; /* and a character that is cut off whole */
 	va_list arguments;
 
-	if (!ctx->log || level > ctx->log_level)
+	if (level > ctx->log_level)
 		return;
 	va_start(arguments, format);
 	vsnprintf(line, sizeof line, format, arguments);

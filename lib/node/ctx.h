@@ -28,8 +28,8 @@ struct dls_ctx {
 	pthread_mutex_t executor_mutex;
 	struct dlsi_executor *executor; /* NULL: nobody has asked for it */
 
-	struct dlsi_log *log; /* NULL: nothing is logged */
-	enum dls_log_level log_level;
+	struct dlsi_log *log;
+	enum dls_log_level log_level; /* 0: nothing is logged */
 };
 
 /* `options` are complete. Errors: as dls_ctx_create. */

@@ -100,8 +100,7 @@ static void log_text(struct dlsi_driver *driver, const struct dlsi_effect *effec
 {
 	struct dlsi_text text = dlsi_effects_text(&driver->effects, effect->log.text, effect->log.text_length);
 
-	dlsi_ctx_log(driver->ctx, (enum dls_log_level)effect->log.level, "%s: %.*s", driver->ops->what,
-		(int)text.length, text.data);
+	dlsi_ctx_log(driver->ctx, effect->log.level, "%s: %.*s", driver->ops->what, (int)text.length, text.data);
 }
 
 static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effect)
@@ -267,6 +266,7 @@ void dlsi_driver_init(struct dlsi_driver *driver, struct dls_ctx *ctx, const str
 	driver->member = (struct dlsi_loop_member){.ops = &loop_ops, .deadline_ns = INT64_MAX};
 	dlsi_payloads_init(&driver->payloads, &ctx->alloc);
 	dlsi_effects_init(&driver->effects, &ctx->alloc);
+	driver->effects.log_level = ctx->log_level;
 	dlsi_buffer_init(&driver->lost, &ctx->alloc);
 }
 

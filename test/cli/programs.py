@@ -44,7 +44,7 @@ class Ended:
 class Program:
     """A program that runs, with its outputs in files."""
 
-    def __init__(self, words, folder, environment, err=None):
+    def __init__(self, words, folder, environment, stdin=subprocess.DEVNULL, err=None):
         """`err` is the descriptor that standard error goes to, in place of a file."""
         self.words = [str(word) for word in words]
         self.out_path, self.err_path = folder / "out", folder / "err"
@@ -52,7 +52,7 @@ class Program:
         self.begin = time.monotonic()
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err_file:
             self.process = subprocess.Popen(
-                self.words, stdin=subprocess.DEVNULL, stdout=out, stderr=err_file if err is None else err, env=environment, start_new_session=True
+                self.words, stdin=stdin, stdout=out, stderr=err_file if err is None else err, env=environment, start_new_session=True
             )
 
     def out(self):
@@ -92,9 +92,9 @@ class Program:
 
 
 class Master(Program):
-    def __init__(self, words, folder, environment):
+    def __init__(self, words, folder, environment, **streams):
         self.endpoint_file = folder / "endpoint"
-        super().__init__([*words, "--endpoint-file", self.endpoint_file], folder, environment)
+        super().__init__([*words, "--endpoint-file", self.endpoint_file], folder, environment, **streams)
         self.wait_for("listens at")
         wait_until(self.endpoint_file.exists, "the endpoint file")
         self.endpoint = self.endpoint_file.read_text().strip()
@@ -116,20 +116,19 @@ class Programs:
             "OMP_NUM_THREADS": "1",
         }
 
-    def start(self, name, *words, kind=Program, err=None, **environment):
+    def start(self, name, *words, kind=Program, stdin=subprocess.DEVNULL, err=None, **environment):
         self.count += 1
         folder = self.folder / f"{self.count}.{os.path.basename(name)}"
         folder.mkdir()
-        more = {} if err is None else {"err": err}
-        program = kind([self.build / name, *words], folder, {**self.environment, **environment}, **more)
+        program = kind([self.build / name, *words], folder, {**self.environment, **environment}, stdin=stdin, err=err)
         self.running.append(program)
         return program
 
     def run(self, name, *words, limit=LIMIT_SECONDS, **environment):
         return self.start(name, *words, **environment).finish(limit)
 
-    def master(self, *words, bind="tcp://127.0.0.1:0"):
-        return self.start("dls-master", "--bind", bind, *words, kind=Master)
+    def master(self, *words, bind="tcp://127.0.0.1:0", err=None):
+        return self.start("dls-master", "--bind", bind, *words, kind=Master, err=err)
 
     def worker(self, master, name, *words):
         worker = self.start("dls-worker", "--master", master.endpoint, "--name", name, *words)

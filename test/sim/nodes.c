@@ -127,6 +127,7 @@ void sim_node_start(struct sim *sim, struct sim_node *node)
 	node->incarnation = dlsi_rng_next(&sim->rng);
 	sim_memory_init(&node->memory);
 	dlsi_effects_init(&node->effects, &node->memory.alloc);
+	node->effects.log_level = DLS_LOG_DEBUG;
 	switch (node->kind) {
 	case SIM_MASTER:
 		sim_master_start(sim, node);

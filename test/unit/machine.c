@@ -12,6 +12,7 @@ static void init(struct unit_machine *machine, const struct dlsi_alloc *alloc)
 	*machine = (struct unit_machine){
 		.now_ns = 1000 * SECOND_NS, .cluster = unit_id(0xc1), .term = 1, .frame_bytes = 100};
 	dlsi_effects_init(&machine->effects, alloc);
+	machine->effects.log_level = DLS_LOG_DEBUG;
 	dlsi_buffer_init(&machine->block, unit_alloc());
 	dlsi_buffer_init(&machine->held, unit_alloc());
 	*dlsi_buffer_extend(&machine->held, 1) = 0; /* handle 0 is none */
