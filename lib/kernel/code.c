@@ -19,3 +19,20 @@ const struct dlsi_kernel_code *dlsi_kernel_code(int block)
 #endif
 	return block == 8 ? &dlsi_kernel_code_generic8 : &dlsi_kernel_code_generic16;
 }
+
+void dlsi_tile_rows(const struct dlsi_kernel_code *code, int blocks, int64_t rows, struct dlsi_tile *tile)
+{
+	while (rows > 0) {
+		/* Two tiles of middle size at the end rather than a full one and a small one, which would be slow. */
+		const int64_t most = code->tile_rows, now = rows >= 2 * most ? most
+							    : rows > most    ? (rows + 1) / 2
+									     : rows;
+
+		code->tile((int)now, blocks, tile);
+		tile->source += now * tile->source_row;
+		tile->target += now * tile->target_row;
+		if (tile->addend)
+			tile->addend += now * tile->target_row;
+		rows -= now;
+	}
+}

@@ -74,4 +74,7 @@ struct dlsi_kernel_code {
 /* What is best for this block (8 or 16) on this processor. */
 const struct dlsi_kernel_code *dlsi_kernel_code(int block);
 
+/* Computes any number of rows, by tiles of about the same size. `tile` is changed. */
+void dlsi_tile_rows(const struct dlsi_kernel_code *code, int blocks, int64_t rows, struct dlsi_tile *tile);
+
 #endif

@@ -1,5 +1,7 @@
 #include "kernel/conv.h"
 
+#include <string.h>
+
 int64_t dlsi_kernel_blocks(int block, int64_t channels)
 {
 	return (channels + block - 1) / block;
@@ -34,4 +36,15 @@ int64_t dlsi_kernel_conv_target_pitch(const struct dlsi_kernel_conv *conv)
 	const int64_t channels = dlsi_kernel_blocks(conv->block, conv->target_channels) * conv->block;
 
 	return conv->target_pitch ? conv->target_pitch : channels * conv->height.target * conv->width.target;
+}
+
+void dlsi_kernel_bias(
+	const struct dlsi_kernel_conv *conv, const float *bias, int64_t channel, int blocks, float *bias_out)
+{
+	const int64_t wanted = (int64_t)blocks * conv->block, left = conv->target_channels - channel;
+	const int64_t given = bias ? (left < wanted ? left : wanted) : 0;
+
+	if (given)
+		memcpy(bias_out, bias + channel, (size_t)given * sizeof *bias);
+	memset(bias_out + given, 0, (size_t)(wanted - given) * sizeof *bias);
 }

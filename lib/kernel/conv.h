@@ -38,4 +38,8 @@ int64_t dlsi_kernel_conv_target_pitch(const struct dlsi_kernel_conv *conv);
 /* The number of blocks for so many channels. */
 int64_t dlsi_kernel_blocks(int block, int64_t channels);
 
+/* The bias of the channels in `blocks` blocks from `channel` on; zeros where there is none. */
+void dlsi_kernel_bias(
+	const struct dlsi_kernel_conv *conv, const float *bias, int64_t channel, int blocks, float *bias_out);
+
 #endif

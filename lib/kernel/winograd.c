@@ -1,0 +1,401 @@
+#include "kernel/winograd.h"
+
+#include "kernel/code.h"
+#include "kernel/parallel.h"
+#include <string.h>
+
+enum {
+	PATCH = DLSI_WINOGRAD_PATCH,
+	PLANES = PATCH * PATCH,
+	CHUNK_TILES = 60, /* a multiple of every variant's rows; the source of one plane stays in the second cache */
+	PLANE_GAP = 16,   /* floats that keep planes from falling on the same sets of a cache */
+	CHUNKS_PER_THREAD = 2 /* fewer make threads wait for each other */
+};
+
+#define CHUNK_BYTES (INT64_C(6) << 20) /* of the transformed source and target together */
+
+/* The target is cut into tiles of size x size pixels, each the result of a patch of 6x6; a chunk of tiles goes through
+ * three steps: patches to planes (36 matrices of tiles times channels), a product for each plane, planes to target. */
+struct plan {
+	const struct dlsi_kernel_conv *conv;
+	const struct dlsi_kernel_code *code;
+	int size;
+	int64_t rows, columns, tiles;         /* of tiles: in a picture, and in all of them together */
+	int64_t source_blocks, target_blocks; /* of channels in a group */
+	int64_t panels;                       /* in the weights of a plane */
+	int64_t chunk, chunks;                /* tiles in a chunk, and how many of these */
+	bool shared;                          /* all tiles are one chunk, and the threads share each of its steps */
+	int64_t source_plane, target_plane;   /* floats from one plane to the next */
+	int64_t source_pitch, target_pitch;
+};
+
+struct run {
+	struct plan plan;
+	const float *source, *packed, *bias, *addend;
+	float *target, *scratch;
+};
+
+static bool square(const struct dlsi_kernel_conv *conv, int64_t side)
+{
+	return conv->height.kernel == side && conv->width.kernel == side;
+}
+
+bool dlsi_winograd_supported(const struct dlsi_kernel_conv *conv)
+{
+	if (!dlsi_kernel_conv_valid(conv) || (!square(conv, 3) && !square(conv, 5)))
+		return false;
+	if (conv->groups > 1 && (conv->source_channels / conv->groups % conv->block ||
+					conv->target_channels / conv->groups % conv->block))
+		return false;
+	return conv->height.stride == 1 && conv->width.stride == 1;
+}
+
+/* As few chunks as the caches allow, all of about the same size and of whole tiles of the registers. */
+static int64_t chunk_of(const struct plan *plan)
+{
+	const int64_t channels = (plan->source_blocks + plan->target_blocks) * plan->conv->block;
+	const int64_t rows = plan->conv->block == 16 ? 12 : 6; /* of the fastest variant */
+	int64_t most = CHUNK_BYTES / (PLANES * channels * (int64_t)sizeof(float)), chunks;
+
+	if (most > CHUNK_TILES)
+		most = CHUNK_TILES;
+	if (most < rows)
+		most = rows;
+	if (plan->tiles == 0)
+		return rows;
+	chunks = (plan->tiles + most - 1) / most;
+	return ((plan->tiles + chunks - 1) / chunks + rows - 1) / rows * rows;
+}
+
+static struct plan make_plan(const struct dlsi_kernel_conv *conv, int threads)
+{
+	const int size = PATCH - (int)conv->height.kernel + 1;
+	struct plan plan = {
+		.conv = conv,
+		.code = dlsi_kernel_code(conv->block),
+		.size = size,
+		.rows = (conv->height.target + size - 1) / size,
+		.columns = (conv->width.target + size - 1) / size,
+		.source_blocks = dlsi_kernel_blocks(conv->block, conv->source_channels / conv->groups),
+		.target_blocks = dlsi_kernel_blocks(conv->block, conv->target_channels / conv->groups),
+		.source_pitch = dlsi_kernel_conv_source_pitch(conv),
+		.target_pitch = dlsi_kernel_conv_target_pitch(conv),
+	};
+
+	plan.tiles = conv->batch * plan.rows * plan.columns;
+	plan.panels = (plan.target_blocks + DLSI_TILE_WIDTH - 1) / DLSI_TILE_WIDTH;
+	plan.chunk = chunk_of(&plan);
+	plan.chunks = (plan.tiles + plan.chunk - 1) / plan.chunk;
+	plan.shared = threads > 1 && plan.chunks * conv->groups < CHUNKS_PER_THREAD * threads;
+	if (plan.shared)
+		plan.chunk = plan.tiles;
+	plan.source_plane = plan.chunk * plan.source_blocks * conv->block + PLANE_GAP;
+	plan.target_plane = plan.chunk * plan.target_blocks * conv->block + PLANE_GAP;
+	return plan;
+}
+
+/* ---- weights: for each group and plane the panels one after another */
+
+/* The factors of Winograd's transform of weights, by point; those of infinity take the last weight alone. */
+static void point_factors(int64_t side, double factors[PATCH][5])
+{
+	static const double points[] = {0, 1, -1, 2, -2}, scales[] = {1 / 4., -1 / 6., -1 / 6., 1 / 24., 1 / 24.};
+
+	for (int i = 0; i < PATCH - 1; i++) {
+		double power = scales[i];
+
+		for (int64_t j = 0; j < side; j++, power *= points[i])
+			factors[i][j] = power;
+	}
+	for (int64_t j = 0; j < side; j++)
+		factors[PATCH - 1][j] = j == side - 1;
+}
+
+static void transform_weights(const float *weights, int64_t side, double factors[PATCH][5], double planes_out[PLANES])
+{
+	double half[PATCH][5] = {{0}};
+
+	for (int i = 0; i < PATCH; i++)
+		for (int64_t x = 0; x < side; x++)
+			for (int64_t y = 0; y < side; y++)
+				half[i][x] += factors[i][y] * (double)weights[y * side + x];
+	for (int plane = 0; plane < PLANES; plane++) {
+		planes_out[plane] = 0;
+		for (int64_t x = 0; x < side; x++)
+			planes_out[plane] += half[plane / PATCH][x] * factors[plane % PATCH][x];
+	}
+}
+
+/* Floats of one plane of one group. */
+static int64_t weight_plane(const struct plan *plan)
+{
+	return plan->source_blocks * plan->target_blocks * plan->conv->block * plan->conv->block;
+}
+
+/* Blocks of columns in a panel: two, but for the last one of an odd number. */
+static int panel_blocks(const struct plan *plan, int64_t panel)
+{
+	const int64_t left = plan->target_blocks - panel * DLSI_TILE_WIDTH;
+
+	return left < DLSI_TILE_WIDTH ? (int)left : DLSI_TILE_WIDTH;
+}
+
+static int64_t weight_place(const struct plan *plan, int64_t source_channel, int64_t target_channel)
+{
+	const int64_t depth = plan->source_blocks * plan->conv->block, width = DLSI_TILE_WIDTH * plan->conv->block;
+	const int64_t panel = target_channel / width;
+
+	return panel * depth * width + source_channel * panel_blocks(plan, panel) * plan->conv->block +
+	       target_channel % width;
+}
+
+size_t dlsi_winograd_weights_bytes(const struct dlsi_kernel_conv *conv)
+{
+	const struct plan plan = make_plan(conv, 1);
+
+	return (size_t)(conv->groups * PLANES * weight_plane(&plan)) * sizeof(float);
+}
+
+void dlsi_winograd_pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed)
+{
+	const struct plan plan = make_plan(conv, 1);
+	const int64_t side = conv->height.kernel, plane = weight_plane(&plan);
+	const int64_t sources = conv->source_channels / conv->groups, targets = conv->target_channels / conv->groups;
+	double factors[PATCH][5], planes[PLANES];
+
+	point_factors(side, factors);
+	memset(packed, 0, dlsi_winograd_weights_bytes(conv));
+	for (int64_t group = 0; group < conv->groups; group++, packed += PLANES * plane)
+		for (int64_t target = 0; target < targets; target++)
+			for (int64_t source = 0; source < sources; source++, weights += side * side) {
+				float *at = packed + weight_place(&plan, source, target);
+
+				transform_weights(weights, side, factors, planes);
+				for (int i = 0; i < PLANES; i++)
+					at[i * plane] = (float)planes[i];
+			}
+}
+
+/* ---- a run */
+
+size_t dlsi_winograd_scratch_bytes(const struct dlsi_kernel_conv *conv, int threads)
+{
+	const struct plan plan = make_plan(conv, threads);
+	const int64_t floats = PLANES * (plan.source_plane + plan.target_plane);
+
+	return (size_t)((plan.shared ? 1 : threads) * floats) * sizeof(float);
+}
+
+/* Where a tile lies. */
+struct place {
+	int64_t item, y, x; /* of its first target pixel */
+};
+
+static struct place place_of(const struct plan *plan, int64_t tile)
+{
+	const int64_t in_item = tile % (plan->rows * plan->columns);
+
+	return (struct place){.item = tile / (plan->rows * plan->columns),
+		.y = in_item / plan->columns * plan->size,
+		.x = in_item % plan->columns * plan->size};
+}
+
+/* The patch of one block of channels with zeros where it reaches into the padding. */
+static void copy_patch(
+	const struct dlsi_kernel_conv *conv, const float *source, int64_t top, int64_t left, float *patch)
+{
+	const int64_t block = conv->block, width = conv->width.source;
+	const int64_t first = left < 0 ? -left : 0, end = left + PATCH > width ? width - left : PATCH;
+
+	memset(patch, 0, (size_t)(PLANES * block) * sizeof *patch);
+	for (int64_t y = 0; y < PATCH; y++)
+		if (top + y >= 0 && top + y < conv->height.source && first < end)
+			memcpy(patch + (y * PATCH + first) * block, source + ((top + y) * width + left + first) * block,
+				(size_t)((end - first) * block) * sizeof *patch);
+}
+
+/* Step 1, for one tile: its patches of all the group's source channels, as row `row` of the planes. */
+static void take_source(const struct run *run, int64_t group, int64_t tile, int64_t row, float *planes)
+{
+	const struct plan *plan = &run->plan;
+	const struct dlsi_kernel_conv *conv = plan->conv;
+	const struct place place = place_of(plan, tile);
+	const int64_t block = conv->block, top = place.y - conv->height.pad, left = place.x - conv->width.pad;
+	const int64_t pixels = conv->height.source * conv->width.source;
+	const bool inside =
+		top >= 0 && left >= 0 && top + PATCH <= conv->height.source && left + PATCH <= conv->width.source;
+	const float *source =
+		run->source + place.item * plan->source_pitch + group * plan->source_blocks * pixels * block;
+	float patch[PLANES * DLSI_BLOCK_MOST], *target = planes + row * plan->source_blocks * block;
+
+	for (int64_t i = 0; i < plan->source_blocks; i++, source += pixels * block, target += block) {
+		if (inside) {
+			plan->code->winograd_source(source + (top * conv->width.source + left) * block,
+				conv->width.source * block, target, plan->source_plane);
+		} else {
+			copy_patch(conv, source, top, left, patch);
+			plan->code->winograd_source(patch, PATCH * block, target, plan->source_plane);
+		}
+	}
+}
+
+/* Step 2, for one panel of one plane: tiles times source channels by source channels times the panel's target channels.
+ */
+static void multiply(const struct run *run, int64_t group, int plane, int64_t panel, int64_t tiles, float *planes)
+{
+	static const float zeros[DLSI_TILE_WIDTH * DLSI_BLOCK_MOST];
+	static const ptrdiff_t start[] = {0};
+	const struct plan *plan = &run->plan;
+	const int64_t block = plan->conv->block, depth = plan->source_blocks * block;
+	const int blocks = panel_blocks(plan, panel);
+	struct dlsi_tile tile = {
+		.source = planes + plane * plan->source_plane,
+		.source_row = depth,
+		.offsets = start,
+		.slices = 1,
+		.depth = depth,
+		.panel = run->packed + (group * PLANES + plane) * weight_plane(plan) +
+			 panel * DLSI_TILE_WIDTH * block * depth,
+		.bias = zeros,
+		.target = planes + PLANES * plan->source_plane + plane * plan->target_plane +
+			  panel * DLSI_TILE_WIDTH * block * plan->chunk,
+		.target_row = blocks * block,
+		.target_block = block,
+		.low = -INFINITY,
+		.high = INFINITY,
+	};
+
+	dlsi_tile_rows(plan->code, blocks, tiles, &tile);
+}
+
+/* A tile that the picture's edge cuts is made beside it. */
+static void put_cut(
+	const struct run *run, const struct place *place, const float *bias, const float *source, ptrdiff_t at)
+{
+	const struct plan *plan = &run->plan;
+	const struct dlsi_kernel_conv *conv = plan->conv;
+	const int64_t size = plan->size, block = conv->block, width = conv->width.target;
+	const int64_t rows = conv->height.target - place->y < size ? conv->height.target - place->y : size;
+	const int64_t columns = width - place->x < size ? width - place->x : size;
+	const size_t bytes = (size_t)(columns * block) * sizeof(float);
+	const float clamp[2] = {conv->clamp.low, conv->clamp.high};
+	float pixels[4 * 4 * DLSI_BLOCK_MOST] = {0};
+
+	for (int64_t y = 0; run->addend && y < rows; y++)
+		memcpy(pixels + y * size * block, run->addend + at + y * width * block, bytes);
+	plan->code->winograd_target(
+		plan->size, source, plan->target_plane, bias, run->addend ? pixels : NULL, pixels, size * block, clamp);
+	for (int64_t y = 0; y < rows; y++)
+		memcpy(run->target + at + y * width * block, pixels + y * size * block, bytes);
+}
+
+/* One block of channels of a tile, at `at` of the target. */
+static void put_block(
+	const struct run *run, const struct place *place, int64_t channel, const float *source, ptrdiff_t at)
+{
+	const struct plan *plan = &run->plan;
+	const struct dlsi_kernel_conv *conv = plan->conv;
+	const float clamp[2] = {conv->clamp.low, conv->clamp.high};
+	float bias[DLSI_BLOCK_MOST];
+
+	dlsi_kernel_bias(conv, run->bias, channel, 1, bias);
+	if (place->y + plan->size > conv->height.target || place->x + plan->size > conv->width.target)
+		put_cut(run, place, bias, source, at);
+	else
+		plan->code->winograd_target(plan->size, source, plan->target_plane, bias,
+			run->addend ? run->addend + at : NULL, run->target + at, conv->width.target * conv->block,
+			clamp);
+}
+
+/* Step 3, for one tile: its pixels of all the group's target channels, from row `row` of the planes. */
+static void put_target(const struct run *run, int64_t group, int64_t tile, int64_t row, const float *planes)
+{
+	const struct plan *plan = &run->plan;
+	const struct dlsi_kernel_conv *conv = plan->conv;
+	const struct place place = place_of(plan, tile);
+	const int64_t block = conv->block, pixels = conv->height.target * conv->width.target;
+
+	planes += PLANES * plan->source_plane;
+	for (int64_t i = 0; i < plan->target_blocks; i++) {
+		const int64_t panel = i / DLSI_TILE_WIDTH, channel = (group * plan->target_blocks + i) * block;
+		const float *source = planes + panel * DLSI_TILE_WIDTH * block * plan->chunk +
+				      row * panel_blocks(plan, panel) * block + i % DLSI_TILE_WIDTH * block;
+		const ptrdiff_t at = place.item * plan->target_pitch + channel * pixels +
+				     (place.y * conv->width.target + place.x) * block;
+
+		put_block(run, &place, channel, source, at);
+	}
+}
+
+/* A chunk of one group, by one thread. */
+static void run_chunk(void *arg, int64_t index, int thread)
+{
+	const struct run *run = arg;
+	const struct plan *plan = &run->plan;
+	const int64_t group = index / plan->chunks, first = index % plan->chunks * plan->chunk;
+	const int64_t left = plan->tiles - first, tiles = left < plan->chunk ? left : plan->chunk;
+	float *planes = run->scratch + thread * PLANES * (plan->source_plane + plan->target_plane);
+
+	for (int64_t i = 0; i < tiles; i++)
+		take_source(run, group, first + i, i, planes);
+	for (int plane = 0; plane < PLANES; plane++)
+		for (int64_t panel = 0; panel < plan->panels; panel++)
+			multiply(run, group, plane, panel, tiles, planes);
+	for (int64_t i = 0; i < tiles; i++)
+		put_target(run, group, first + i, i, planes);
+}
+
+/* The steps by all threads, with one group after the other. */
+struct shared_step {
+	const struct run *run;
+	int64_t group;
+};
+
+static void share_source(void *arg, int64_t tile, int thread)
+{
+	const struct shared_step *step = arg;
+
+	(void)thread;
+	take_source(step->run, step->group, tile, tile, step->run->scratch);
+}
+
+static void share_products(void *arg, int64_t index, int thread)
+{
+	const struct shared_step *step = arg;
+	const struct plan *plan = &step->run->plan;
+
+	(void)thread;
+	multiply(step->run, step->group, (int)(index / plan->panels), index % plan->panels, plan->tiles,
+		step->run->scratch);
+}
+
+static void share_target(void *arg, int64_t tile, int thread)
+{
+	const struct shared_step *step = arg;
+
+	(void)thread;
+	put_target(step->run, step->group, tile, tile, step->run->scratch);
+}
+
+void dlsi_winograd_run(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
+	const float *addend, float *target, void *scratch, int threads)
+{
+	struct run run = {.plan = make_plan(conv, threads),
+		.source = source,
+		.packed = packed,
+		.bias = bias,
+		.addend = addend,
+		.target = target,
+		.scratch = scratch};
+	struct shared_step step = {.run = &run};
+
+	if (!run.plan.shared) {
+		dlsi_parallel(threads, conv->groups * run.plan.chunks, run_chunk, &run);
+		return;
+	}
+	for (; step.group < conv->groups; step.group++) {
+		dlsi_parallel(threads, run.plan.tiles, share_source, &step);
+		dlsi_parallel(threads, PLANES * run.plan.panels, share_products, &step);
+		dlsi_parallel(threads, run.plan.tiles, share_target, &step);
+	}
+}

@@ -1,0 +1,113 @@
+/* Winograd's filtering against the definition of a convolution, on every instruction set. */
+#include "kernel/winograd.h"
+#include "test/unit/kernel_conv.h"
+
+enum { SEEDS = 80 };
+
+static const struct kernel_conv_ops ops = {dlsi_winograd_supported, dlsi_winograd_weights_bytes, dlsi_winograd_pack,
+	dlsi_winograd_scratch_bytes, dlsi_winograd_run};
+
+static struct dlsi_kernel_conv random_conv(struct dlsi_rng *rng, int block)
+{
+	const int64_t side = dlsi_rng_below(rng, 2) ? 3 : 5, gap = kernel_between(rng, 0, 1) * 48;
+	struct dlsi_kernel_conv conv = {.block = block, .batch = kernel_between(rng, 1, 5), .groups = 1};
+
+	if (dlsi_rng_below(rng, 3)) {
+		conv.source_channels = kernel_between(rng, 1, 40);
+		conv.target_channels = kernel_between(rng, 1, 70);
+	} else {
+		conv.groups = kernel_between(rng, 1, 3);
+		conv.source_channels = conv.groups * block * kernel_between(rng, 1, 3);
+		conv.target_channels = conv.groups * block * kernel_between(rng, 1, 5);
+	}
+	conv.height = kernel_axis(rng, 18, side, 1, side);
+	conv.width = kernel_axis(rng, 18, side, 1, side);
+	conv.clamp = kernel_clamp(rng, conv.target_channels % block);
+	conv.source_pitch = kernel_pitch(block, conv.source_channels, conv.height.source * conv.width.source) + gap;
+	conv.target_pitch = kernel_pitch(block, conv.target_channels, conv.height.target * conv.width.target) + gap;
+	return conv;
+}
+
+static void test_agrees_with_the_definition(void **state)
+{
+	(void)state;
+	kernel_each_isa (isa) {
+		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+			struct dlsi_rng rng = unit_rng(seed);
+			struct dlsi_kernel_conv conv = random_conv(&rng, seed % 2 ? 8 : 16);
+
+			kernel_conv_check(&ops, &conv, &rng, 5e-5F);
+		}
+	}
+}
+
+/* As large as layers of real networks are, where rounding adds up; and more tiles than a chunk has. */
+static void test_large_layers_stay_exact(void **state)
+{
+	const int64_t shapes[][4] = {{512, 32, 8, 3}, {48, 128, 27, 5}, {16, 16, 70, 3}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+		const int64_t side = shapes[i][3], size = shapes[i][2];
+		const struct dlsi_kernel_axis axis = {
+			.source = size, .target = size, .kernel = side, .stride = 1, .pad = side / 2};
+		struct dlsi_kernel_conv conv = {.block = dlsi_isa_block(), .batch = 1, .groups = 1};
+		struct dlsi_rng rng = unit_rng(i);
+
+		conv.source_channels = shapes[i][0];
+		conv.target_channels = shapes[i][1];
+		conv.height = conv.width = axis;
+		conv.source_pitch = conv.source_channels * size * size;
+		conv.target_pitch = conv.target_channels * size * size;
+		conv.clamp = DLSI_CLAMP_NONE;
+		kernel_conv_check(&ops, &conv, &rng, 5e-5F);
+	}
+}
+
+static void test_refuses_what_it_cannot(void **state)
+{
+	const struct dlsi_kernel_axis axis = {.source = 9, .target = 9, .kernel = 3, .stride = 1, .pad = 1};
+	const struct dlsi_kernel_conv good = {.block = 8,
+		.batch = 1,
+		.groups = 1,
+		.source_channels = 16,
+		.target_channels = 24,
+		.height = axis,
+		.width = axis,
+		.clamp = {0.5F, 1}};
+	struct dlsi_kernel_conv conv = good;
+
+	(void)state;
+	assert_true(dlsi_winograd_supported(&conv));
+	conv.width.kernel = 5;
+	assert_false(dlsi_winograd_supported(&conv));
+	conv = good;
+	conv.height.stride = 2;
+	assert_false(dlsi_winograd_supported(&conv));
+	conv = good;
+	conv.groups = 4;
+	assert_false(dlsi_winograd_supported(&conv));
+	conv = good;
+	conv.target_channels = 20; /* the clamp would give the four channels that fill up 0.5 */
+	assert_false(dlsi_winograd_supported(&conv));
+}
+
+static void test_no_items_are_no_work(void **state)
+{
+	const struct dlsi_kernel_axis axis = {.source = 9, .target = 9, .kernel = 3, .stride = 1, .pad = 1};
+	const struct dlsi_kernel_conv conv = {.block = 8,
+		.groups = 1,
+		.source_channels = 16,
+		.target_channels = 24,
+		.height = axis,
+		.width = axis,
+		.clamp = DLSI_CLAMP_NONE};
+
+	(void)state;
+	assert_true(dlsi_winograd_supported(&conv));
+	assert_true(dlsi_winograd_scratch_bytes(&conv, 2) > 0);
+	dlsi_winograd_run(&conv, NULL, NULL, NULL, NULL, NULL, NULL, 2);
+}
+
+UNIT_MAIN(test_agrees_with_the_definition, test_large_layers_stay_exact, test_refuses_what_it_cannot,
+	test_no_items_are_no_work)
