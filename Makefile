@@ -74,7 +74,7 @@ MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check tests asan ubsan tsan lint exports fuzz bench clean distclean install help deps quickstart \
-	quickstart-batch run-fuzzers FORCE
+	quickstart-batch run-fuzzers conform run-conform FORCE
 
 all: $(LIBRARIES) $(PROGRAMS)
 
@@ -85,6 +85,7 @@ help:
 	@echo 'make check [T=NAME]      all tests, or those named: a unit (ranges), sim, lint, a folder (cli), a path'
 	@echo 'make asan|ubsan|tsan     the tests under a sanitizer'
 	@echo 'make lint                the rules of the tree; make exports rewrites the list of exported functions'
+	@echo 'make conform [DIR=FOLDER]  the tests that ONNX has of its operators, and what is refused of them'
 	@echo 'make fuzz [SECONDS=20]   each fuzz target for some seconds (clang)'
 	@echo 'make bench               the benchmarks'
 	@echo 'make deps                install the Debian packages of packages.txt (as root or by sudo)'
@@ -198,7 +199,7 @@ tests: all $(EXAMPLES) $(if $(RUN_PYTEST),$(TOOLS)) $(if $(WITH_CMOCKA),$(RUN_UN
 	BUILD=$(abspath $(BUILD)) PYTEST=$(wildcard $(VENV)/bin/pytest) test/run.sh $(RUN)
 
 # A second make, because what `deps` installs decides what the first one would have found.
-check asan ubsan tsan fuzz quickstart quickstart-batch: $(if $(filter 0,$(DEPS)),,deps)
+check asan ubsan tsan fuzz conform quickstart quickstart-batch: $(if $(filter 0,$(DEPS)),,deps)
 
 check:
 	+$(MAKE) tests WERROR=-Werror
@@ -220,6 +221,17 @@ fuzz:
 
 run-fuzzers: $(FUZZERS)
 	test/fuzz/run.sh $(or $(SECONDS),20) $(FUZZERS)
+
+# SHRINK=1 takes what passes now out of test/graph/refused.txt.
+conform:
+	+$(MAKE) run-conform
+
+CASES := build/cache/conform/$(shell sed -n 's/^onnx==//p' test/requirements.txt)
+
+run-conform: $(BUILD)/test/graph/model_tool $(VENV_STAMP)
+	$(if $(DIR),,$(VENV)/bin/python test/graph/make_cases.py $(CASES))
+	BUILD=$(abspath $(BUILD)) $(VENV)/bin/python test/graph/conform.py $(if $(SHRINK),--shrink) \
+		$(or $(DIR),/usr/share/libonnx-testdata/data $(CASES))
 
 $(FUZZERS): %: %.o $(BUILD)/libdlsched.a
 	$(say) LINK $@

@@ -11,14 +11,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "test/graph/model_tool"
 TYPES = {"float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"}
 RANK_MOST = 8
+FAILURES = ("-2", "-3")  # DLS_ENOMEM, DLS_EIO
 
 
 class Refused(Exception):
     """The sentence with which the library refused a model or a run."""
 
 
-class Crashed(Exception):
-    """The program ended in the middle of a command."""
+class Failed(Exception):
+    """The program ended in the middle of a command, or a run failed though model and inputs are accepted."""
 
 
 class Engine:
@@ -50,7 +51,7 @@ class Engine:
     def crash(self):
         status = self.process.wait()
         self.process = None
-        raise Crashed(f"the engine ended with status {status}: {self.said()}")
+        raise Failed(f"the engine ended with status {status}: {self.said()}")
 
     def line(self):
         text = self.process.stdout.readline().decode()
@@ -70,7 +71,7 @@ class Engine:
             self.crash()
         kind, *words = self.line().split(" ", 2)
         if kind == "error":
-            raise Refused(words[1])
+            raise (Failed if words[0] in FAILURES else Refused)(words[1])
         return [int(word) for word in " ".join(words).split()]
 
     def load(self, path):
