@@ -24,13 +24,27 @@ void dlsi_fetcher_fini(struct dlsi_fetcher *fetcher)
 		drop_holder(fetcher, dlsi_list_entry(node, struct dlsi_holder, node));
 }
 
+/* Whether transfers have waited for it for a whole timeout, and nothing has come since. */
+static bool is_dead(const struct dlsi_fetcher *fetcher, const struct dlsi_holder *holder, int64_t now_ns)
+{
+	return holder->silent_since_ns != DLSI_HOLDER_NOT_SILENT &&
+	       now_ns - holder->silent_since_ns >= fetcher->timeout_ns;
+}
+
+static void leave_idle(const struct dlsi_fetcher *fetcher, struct dlsi_holder *holder, int64_t now_ns)
+{
+	holder->idle_since_ns = now_ns;
+	if (!is_dead(fetcher, holder, now_ns)) /* nobody waits for it any more */
+		holder->silent_since_ns = DLSI_HOLDER_NOT_SILENT;
+}
+
 void dlsi_fetcher_end(
 	struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int code, const struct dls_error *err)
 {
 	dlsi_list_remove(&transfer->node);
 	fetcher->active_count--;
 	if (transfer->holder && --transfer->holder->users == 0)
-		transfer->holder->idle_since_ns = dlsi_clock_monotonic_ns();
+		leave_idle(fetcher, transfer->holder, dlsi_clock_monotonic_ns());
 	fetcher->ended(fetcher->arg, transfer, code, err);
 }
 
@@ -106,13 +120,23 @@ unsigned dlsi_fetcher_poll_items(const struct dlsi_fetcher *fetcher, zmq_pollite
 	return count;
 }
 
+/* Of a transfer from a holder: its own, or with one that fails fast the holder's if that comes first. */
+static int64_t deadline_of(const struct dlsi_fetcher *fetcher, const struct dlsi_transfer *transfer)
+{
+	int64_t since_ns = transfer->holder->silent_since_ns, own_ns = transfer->deadline_ns;
+
+	if (!transfer->fetch.fails_fast || since_ns == DLSI_HOLDER_NOT_SILENT)
+		return own_ns;
+	return since_ns + fetcher->timeout_ns < own_ns ? since_ns + fetcher->timeout_ns : own_ns;
+}
+
 int64_t dlsi_fetcher_due_ns(const struct dlsi_fetcher *fetcher)
 {
 	int64_t due = INT64_MAX;
 
 	dlsi_list_each (node, &fetcher->active) {
 		const struct dlsi_transfer *transfer = dlsi_list_entry(node, struct dlsi_transfer, node);
-		int64_t own = transfer->offer ? 0 : transfer->deadline_ns;
+		int64_t own = transfer->offer ? 0 : deadline_of(fetcher, transfer);
 
 		due = own < due ? own : due;
 	}
@@ -173,6 +197,7 @@ static void take_message(
 	struct dlsi_record record;
 	size_t frame = 0;
 
+	holder->silent_since_ns = holder->users ? now_ns : DLSI_HOLDER_NOT_SILENT;
 	if (dlsi_message_open(arrival->block, arrival->length, arrival->frame_count, &message, NULL) == 0) {
 		while (dlsi_message_next(&message, &record)) {
 			bool has_frame = dlsi_record_frames(&record) > 0;
@@ -200,6 +225,8 @@ static void step_holder(struct dlsi_fetcher *fetcher, struct dlsi_holder *holder
 			take_message(fetcher, holder, &arrival, now_ns);
 		else
 			holder->peer = arrival.kind == DLSI_ARRIVAL_CONNECTED ? arrival.peer : (struct dlsi_peer){0};
+		if (arrival.kind == DLSI_ARRIVAL_CONNECTED && is_dead(fetcher, holder, now_ns))
+			dlsi_holder_probe(holder);
 		if (arrival.kind == DLSI_ARRIVAL_CONNECTED)
 			begin_all(fetcher, holder);
 	}
@@ -207,6 +234,29 @@ static void step_holder(struct dlsi_fetcher *fetcher, struct dlsi_holder *holder
 		holder->peer = (struct dlsi_peer){0};
 		dlsi_transport_reopen(holder->transport, NULL); /* if that fails too, its transfers run out of time */
 	}
+}
+
+static int fail_silent(const struct dlsi_transfer *transfer, int64_t silent_ns, struct dls_error *err)
+{
+	return dlsi_fail(err, DLS_EUNREACHABLE, "nothing has come from the holder at %s for %" PRId64 " ms",
+		transfer->fetch.endpoint, silent_ns / DLSI_MILLISECOND_NS);
+}
+
+/* Begins it at its holder, now or when that is connected. */
+static int begin(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int64_t now_ns, struct dls_error *err)
+{
+	struct dlsi_holder *holder;
+	int rc = find_or_create_holder(fetcher, transfer->fetch.endpoint, &holder, err);
+
+	if (rc)
+		return rc;
+	transfer->holder = holder;
+	holder->users++;
+	if (transfer->fetch.fails_fast && is_dead(fetcher, holder, now_ns))
+		return fail_silent(transfer, now_ns - holder->silent_since_ns, err);
+	if (holder->silent_since_ns == DLSI_HOLDER_NOT_SILENT)
+		holder->silent_since_ns = now_ns;
+	return holder->peer.generation ? dlsi_transfer_begin(transfer, err) : 0;
 }
 
 void dlsi_fetcher_start(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int64_t now_ns)
@@ -221,23 +271,17 @@ void dlsi_fetcher_start(struct dlsi_fetcher *fetcher, struct dlsi_transfer *tran
 		end_if_over(fetcher, transfer, dlsi_transfer_copy(transfer, &err), &err);
 		return;
 	}
-	rc = find_or_create_holder(fetcher, transfer->fetch.endpoint, &transfer->holder, &err);
-	if (rc == 0) {
-		transfer->holder->users++;
-		if (!transfer->holder->peer.generation) {
-			step_holder(fetcher, transfer->holder, now_ns); /* it may be connected by now */
-			return;
-		}
-		rc = dlsi_transfer_begin(transfer, &err);
-	}
-	end_if_over(fetcher, transfer, rc, &err);
+	rc = begin(fetcher, transfer, now_ns, &err);
+	if (rc == 0 && !transfer->holder->peer.generation)
+		step_holder(fetcher, transfer->holder, now_ns); /* it may be connected by now */
+	else
+		end_if_over(fetcher, transfer, rc, &err);
 }
 
 static void expire(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer)
 {
 	struct dls_error err = {0};
-	int rc = dlsi_fail(&err, DLS_EUNREACHABLE, "nothing has come from the holder at %s for %" PRId64 " ms",
-		transfer->fetch.endpoint, fetcher->timeout_ns / DLSI_MILLISECOND_NS);
+	int rc = fail_silent(transfer, fetcher->timeout_ns, &err);
 
 	dlsi_fetcher_end(fetcher, transfer, rc, &err);
 }
@@ -257,7 +301,7 @@ void dlsi_fetcher_step(struct dlsi_fetcher *fetcher, int64_t now_ns)
 
 		if (transfer->offer)
 			end_if_over(fetcher, transfer, dlsi_transfer_copy(transfer, &err), &err);
-		else if (transfer->deadline_ns <= now_ns)
+		else if (deadline_of(fetcher, transfer) <= now_ns)
 			expire(fetcher, transfer);
 	}
 }

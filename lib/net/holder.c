@@ -16,6 +16,7 @@ int dlsi_holder_create(const struct dlsi_alloc *alloc, void *context, const char
 	if (!holder)
 		return dlsi_fail_memory(err);
 	holder->alloc = alloc;
+	holder->silent_since_ns = DLSI_HOLDER_NOT_SILENT;
 	dlsi_list_init(&holder->node);
 	dlsi_buffer_init(&holder->message, alloc);
 	snprintf(holder->endpoint, sizeof holder->endpoint, "%s", endpoint);
@@ -52,4 +53,13 @@ int dlsi_holder_send(struct dlsi_holder *holder, struct dls_error *err)
 	rc = dlsi_transport_send(
 		holder->transport, holder->peer, holder->message.data, holder->message.length, NULL, 0);
 	return rc == DLS_ENOMEM ? dlsi_fail_memory(err) : 0;
+}
+
+void dlsi_holder_probe(struct dlsi_holder *holder)
+{
+	struct dlsi_message_writer writer = dlsi_holder_begin(holder);
+	struct dlsi_record open = {.kind = DLSI_OPEN};
+
+	dlsi_message_add(&writer, &open);
+	dlsi_holder_send(holder, NULL); /* without memory for it the next connection is asked */
 }

@@ -7,12 +7,15 @@
 #include "net/transport.h"
 #include "proto/message.h"
 
+#define DLSI_HOLDER_NOT_SILENT INT64_MAX
+
 struct dlsi_holder {
 	struct dlsi_list node; /* in the fetcher's list */
 	struct dlsi_transport *transport;
-	struct dlsi_peer peer; /* while there is a connection; else generation 0 */
-	unsigned users;        /* transfers */
-	int64_t idle_since_ns; /* when there are none */
+	struct dlsi_peer peer;   /* while there is a connection; else generation 0 */
+	unsigned users;          /* transfers */
+	int64_t idle_since_ns;   /* when there are none */
+	int64_t silent_since_ns; /* since when transfers have waited for it in vain; DLSI_HOLDER_NOT_SILENT */
 	struct dlsi_buffer message;
 	const struct dlsi_alloc *alloc;
 	char endpoint[DLSI_ENDPOINT_BYTES + 1];
@@ -27,5 +30,8 @@ void dlsi_holder_destroy(struct dlsi_holder *holder);
  * connection begins anew. Errors: DLS_ENOMEM. */
 struct dlsi_message_writer dlsi_holder_begin(struct dlsi_holder *holder);
 int dlsi_holder_send(struct dlsi_holder *holder, struct dls_error *err);
+
+/* Asks for nothing that it could have: any answer shows that it is there. */
+void dlsi_holder_probe(struct dlsi_holder *holder);
 
 #endif

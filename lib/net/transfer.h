@@ -12,6 +12,7 @@
 struct dlsi_fetch {
 	const char *endpoint; /* of the holder, with a numeric address; copied, like the path */
 	bool same_host;       /* the holder is a process of this machine */
+	bool fails_fast;      /* at once if the holder is known to be silent, as it was for a whole timeout already */
 	struct dlsi_id token;
 	struct dlsi_blob blob;
 	uint64_t offset; /* the part that is wanted */

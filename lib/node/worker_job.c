@@ -113,7 +113,8 @@ int dlsi_worker_job_open(struct dls_worker *worker, const struct dlsi_effect *ef
 
 struct dlsi_fetch dlsi_worker_job_fetch(const struct dlsi_worker_job *job)
 {
-	return (struct dlsi_fetch){.endpoint = job->holder, .same_host = job->same_host, .token = job->token};
+	return (struct dlsi_fetch){
+		.endpoint = job->holder, .same_host = job->same_host, .fails_fast = true, .token = job->token};
 }
 
 /* The fetch of the head has ended. */

@@ -349,6 +349,48 @@ static void test_reader_that_does_not_read(void **state)
 	test_free(bytes);
 }
 
+/* Many fetches from an address where nobody is end together, before they could have waited one after another; and when
+ * somebody is there, that is found out. */
+static void test_dead_holder_costs_one_timeout(void **state)
+{
+	enum { FETCHES = 100 * DLSI_FETCHES_AT_ONCE };
+	void *context = zmq_ctx_new();
+	struct dlsi_transport *gone = unit_listen(context, "tcp://127.0.0.1:0");
+	struct dlsi_dataplane *reader = unit_plane(context, NULL, DLSI_SECOND_NS), *plane;
+	struct unit_result *results = test_malloc(FETCHES * sizeof *results);
+	int64_t give_up_ns = dlsi_clock_monotonic_ns() + 2 * UNIT_WAIT_MS * DLSI_MILLISECOND_NS;
+	uint8_t *bytes = unit_bytes(1, LENGTH);
+	struct dlsi_blob blob = unit_blob(bytes, LENGTH, DLSI_PROOF_HASH);
+	char endpoint[DLSI_ENDPOINT_BYTES + 1];
+	struct dlsi_fetch fetch = unit_fetch_of(endpoint, &token, &blob);
+	int code = DLS_EUNREACHABLE;
+
+	(void)state;
+	snprintf(endpoint, sizeof endpoint, "%s", dlsi_transport_endpoint(gone));
+	dlsi_transport_destroy(gone, 0);
+	fetch.fails_fast = true;
+	for (int i = 0; i < FETCHES; i++)
+		unit_fetch(reader, &fetch, &results[i]);
+	for (int i = FETCHES - 1; i >= 0; i--) { /* the last first: none waits longer than others */
+		assert_int_equal(unit_wait(&results[i]), DLS_EUNREACHABLE);
+		assert_non_null(strstr(results[i].err.text, endpoint));
+		unit_result_fini(&results[i]);
+	}
+	plane = unit_plane(context, endpoint, 0);
+	unit_offer(plane, &token, &blob, bytes);
+	while (code == DLS_EUNREACHABLE && dlsi_clock_monotonic_ns() < give_up_ns) {
+		unit_fetch(reader, &fetch, &results[0]);
+		code = unit_wait(&results[0]);
+		unit_result_fini(&results[0]);
+	}
+	assert_int_equal(code, 0);
+	dlsi_dataplane_destroy(reader);
+	dlsi_dataplane_destroy(plane);
+	zmq_ctx_term(context);
+	test_free(results);
+	test_free(bytes);
+}
+
 /* ---- many that take nothing */
 
 static atomic_size_t in_use, most_in_use; /* bytes of the holder's memory */
@@ -474,4 +516,4 @@ static void test_readers_that_take_nothing(void **state)
 UNIT_MAIN(test_chunks_are_asked_for_in_a_window, test_damaged_chunk, test_chunk_of_another_length,
 	test_silence_after_the_first_answers, test_errors_of_the_holder, test_what_was_not_asked_for_is_ignored,
 	test_resumes_where_it_was, test_readers_that_ask_for_too_much, test_reader_that_does_not_read,
-	test_readers_that_take_nothing)
+	test_dead_holder_costs_one_timeout, test_readers_that_take_nothing)
