@@ -50,11 +50,16 @@
 #define DLSI_JOB_ITEMS           (1ULL << 40)
 #define DLSI_TASK_ITEMS          4096                    /* items of one task */
 #define DLSI_CLIENT_SPECS        4096                    /* in use at once over one connection */
-#define DLSI_SPECS               65536                   /* interned specifications */
+#define DLSI_SPECS               65536                   /* interned specifications ... */
+#define DLSI_SPECS_BYTES         (512ULL * 1024 * 1024)  /* ... and their JSON */
+#define DLSI_REFUSALS_BYTES      (16ULL * 1024 * 1024)   /* why specifications were refused */
 #define DLSI_HELD_PAYLOAD_BYTES  (1024ULL * 1024 * 1024) /* results a master keeps until clients have them */
 #define DLSI_CLIENT_HELD_BYTES   (64ULL * 1024 * 1024)   /* of them, those of one client */
+#define DLSI_HELD_RESULT_BYTES   512                     /* what each counts for besides its payload */
+#define DLSI_CLIENT_OFFERS       65536                   /* that one client has not confirmed; then a task a job */
 #define DLSI_HELD_MANIFEST_BYTES (1024ULL * 1024 * 1024) /* manifests of live jobs that travelled inside a message */
-#define DLSI_RECEIVED_RANGES     16384                   /* ranges of a job's items that a client says it has */
+#define DLSI_RECEIVED_RANGES     16384                   /* ranges of a job's items that a client says it has ... */
+#define DLSI_DONE_RANGES         (16 * 1024 * 1024)      /* ... and of items that are done, of all jobs */
 #define DLSI_ANSWERS_PER_TURN    16                      /* to the commands of one client */
 
 /* Work at a client and at a worker */

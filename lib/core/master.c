@@ -135,6 +135,7 @@ struct dlsi_master_counts dlsi_master_counts(const struct dlsi_master *master)
 		.acquaintances = master->known.count,
 		.held_bytes = master->held_bytes,
 		.manifest_bytes = master->manifest_bytes,
+		.done_ranges = master->done_ranges,
 		.done_items = master->done_items,
 		.done_tasks = master->done_tasks,
 		.lost_workers = master->lost_workers,

@@ -43,6 +43,7 @@ struct dlsi_master_counts {
 	uint64_t acquaintances; /* jobs that workers have been told of, over all workers */
 	uint64_t held_bytes;    /* of results that clients or the log have not taken yet */
 	uint64_t manifest_bytes;
+	uint64_t done_ranges; /* of attached jobs */
 	uint64_t done_items, done_tasks, lost_workers, refused_messages;
 	uint64_t refused_transitions; /* more than 0 is a fault of this program */
 };

@@ -28,6 +28,7 @@ static struct client *create(struct dlsi_master *master, const struct dlsi_regis
 	if (!client)
 		return NULL;
 	dlsi_list_init(&client->jobs);
+	dlsi_list_init(&client->specs_paid);
 	client->grace.kind = TIMER_CLIENT_GRACE;
 	client->incarnation = record->incarnation;
 	client->number = master->next_number++;
@@ -47,8 +48,7 @@ static struct client *create(struct dlsi_master *master, const struct dlsi_regis
 static void forget_specs(struct dlsi_master *master, struct client *client)
 {
 	for (uint32_t i = 0; i < client->spec_count; i++) {
-		dlsi_spec_unref(master, client->specs[i].spec);
-		dlsi_free(master->alloc, client->specs[i].refusal);
+		dlsi_client_drop_spec(master, client, &client->specs[i]);
 	}
 	dlsi_free(master->alloc, client->specs);
 	client->specs = NULL;
@@ -71,22 +71,40 @@ static void refresh_jobs(struct dlsi_master *master, struct client *client)
 		dlsi_job_refresh(master, dlsi_list_entry(node, struct job, client_node));
 }
 
-void dlsi_client_hold(struct dlsi_master *master, struct client *client, uint64_t bytes)
+/* Once there were more than the limit, it is too much until half of that is left. */
+static bool is_too_much(bool was, uint64_t now, uint64_t limit)
 {
-	client->held_bytes += bytes;
-	if (client->full || client->held_bytes <= DLSI_CLIENT_HELD_BYTES)
+	return now > (was ? limit / 2 : limit);
+}
+
+static void weigh(struct dlsi_master *master, struct client *client)
+{
+	bool full = is_too_much(client->full, client->held_bytes, DLSI_CLIENT_HELD_BYTES);
+	bool crowded = is_too_much(client->crowded, client->offers, DLSI_CLIENT_OFFERS);
+
+	if (full == client->full && crowded == client->crowded)
 		return;
-	client->full = true;
+	client->full = full;
+	client->crowded = crowded;
 	refresh_jobs(master, client);
 }
 
-void dlsi_client_unhold(struct dlsi_master *master, struct client *client, uint64_t bytes)
+void dlsi_client_hold(struct dlsi_master *master, struct client *client, uint64_t bytes, bool offered)
 {
-	client->held_bytes -= bytes;
-	if (!client->full || client->held_bytes > DLSI_CLIENT_HELD_BYTES / 2)
-		return;
-	client->full = false;
-	refresh_jobs(master, client);
+	if (offered)
+		client->offers++;
+	else
+		client->held_bytes += bytes;
+	weigh(master, client);
+}
+
+void dlsi_client_unhold(struct dlsi_master *master, struct client *client, uint64_t bytes, bool offered)
+{
+	if (offered)
+		client->offers--;
+	else
+		client->held_bytes -= bytes;
+	weigh(master, client);
 }
 
 static void begin_grace(struct dlsi_master *master, struct client *client)
@@ -124,6 +142,7 @@ void dlsi_client_destroy(struct dlsi_master *master, struct client *client)
 			dlsi_job_end(master, job, DLSI_JOB_CANCELLED, DLS_ECANCELLED, "the client has gone");
 		}
 	}
+	dlsi_spec_forget_payer(client);
 	dlsi_master_stop_timer(master, &client->grace);
 	dlsi_map_remove(&master->client_by_incarnation, &key);
 	dlsi_list_remove(&client->node);

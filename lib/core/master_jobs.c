@@ -65,6 +65,15 @@ void dlsi_job_keep_manifest(struct dlsi_master *master, struct job *job, struct 
 	master->manifest_bytes += manifest.bytes;
 }
 
+/* It does not count for its client any more. */
+static void settle(struct dlsi_master *master, const struct job *job)
+{
+	master->done_ranges -= job->done.count;
+	job->client->job_count--;
+	job->client->manifest_bytes -= job->manifest.bytes;
+	job->client->done_ranges -= job->done.count;
+}
+
 void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 {
 	job->ending = true; /* nothing of it is given out any more, whatever becomes free now */
@@ -72,6 +81,8 @@ void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 	dlsi_map_remove(&master->job_by_id, &job->policy.id);
 	dlsi_list_remove(&job->node);
 	dlsi_list_remove(&job->client_node);
+	if (!job->durable)
+		settle(master, job);
 	dlsi_ranges_fini(&job->done);
 	dlsi_ranges_fini(&job->retry);
 	dlsi_spec_unref(master, job->spec);
@@ -83,6 +94,7 @@ void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 void dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dlsi_change *change)
 {
 	uint64_t added = 0;
+	size_t ranges = job->done.count;
 
 	switch (change->kind) {
 	case DLSI_CHANGE_SUBMIT:
@@ -93,6 +105,10 @@ void dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dl
 			master->failed = true;
 		job->done_items += added;
 		master->done_items += added;
+		if (!job->durable) {
+			job->client->done_ranges += job->done.count - ranges;
+			master->done_ranges += job->done.count - ranges;
+		}
 		break;
 	case DLSI_CHANGE_END:
 		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, change->end.state, &master->refused_transitions);
@@ -254,6 +270,8 @@ static bool window_full(const struct job *job)
 		return true;
 	if (job->retry_items)
 		return false;
+	if (job->client && job->client->crowded && out)
+		return true;
 	return !room || (out && job->measured.item_bytes && out > room / job->measured.item_bytes);
 }
 

@@ -5,7 +5,7 @@
 static struct job *replay_submit(struct dlsi_master *master, const struct dlsi_change *change,
 	struct dlsi_payload payload, struct dls_error *err)
 {
-	struct spec *spec = dlsi_spec_intern(master, change->submit.spec, err);
+	struct spec *spec = dlsi_spec_intern(master, NULL, change->submit.spec, err);
 	struct job *job = spec ? dlsi_job_create(master, &change->job, spec, change->submit.count) : NULL;
 
 	if (!job) {

@@ -6,6 +6,8 @@
 
 #include "base/json.h"
 #include "core/agent.h"
+#include "core/share.h"
+#include <inttypes.h>
 #include <string.h>
 
 static int read_spec(struct dlsi_master *master, struct spec *spec, struct dls_error *err)
@@ -38,6 +40,35 @@ static int read_spec(struct dlsi_master *master, struct spec *spec, struct dls_e
 	return rc;
 }
 
+static void charge(struct dlsi_master *master, struct spec *spec, struct client *payer)
+{
+	master->spec_bytes += spec->length;
+	if (!payer)
+		return;
+	spec->payer = payer;
+	dlsi_list_append(&payer->specs_paid, &spec->payer_node);
+	payer->paid_count++;
+	payer->paid_bytes += spec->length;
+}
+
+void dlsi_spec_forget_payer(struct client *payer)
+{
+	dlsi_list_each (node, &payer->specs_paid) {
+		dlsi_list_entry(node, struct spec, payer_node)->payer = NULL;
+		dlsi_list_remove(node);
+	}
+}
+
+static void settle(struct dlsi_master *master, struct spec *spec)
+{
+	master->spec_bytes -= spec->length;
+	dlsi_list_remove(&spec->payer_node);
+	if (!spec->payer)
+		return;
+	spec->payer->paid_count--;
+	spec->payer->paid_bytes -= spec->length;
+}
+
 static void destroy(struct dlsi_master *master, struct spec *spec)
 {
 	dlsi_handler_unref(master, spec->handler);
@@ -45,7 +76,25 @@ static void destroy(struct dlsi_master *master, struct spec *spec)
 	dlsi_free(master->alloc, spec);
 }
 
-struct spec *dlsi_spec_intern(struct dlsi_master *master, struct dlsi_bytes json, struct dls_error *err)
+static int check_room(
+	const struct dlsi_master *master, const struct client *payer, uint32_t length, struct dls_error *err)
+{
+	if (master->spec_by_key.count >= DLSI_SPECS)
+		return dlsi_fail(
+			err, DLS_EBUSY, "the master holds its limit of %d different job specifications", DLSI_SPECS);
+	if (payer && !(dlsi_share_has_room(payer->paid_count, master->spec_by_key.count, 1, DLSI_SPECS) &&
+			     dlsi_share_has_room(payer->paid_bytes, master->spec_bytes, length, DLSI_SPECS_BYTES)))
+		return dlsi_fail(err, DLS_EBUSY,
+			"the %" PRIu64 " different job specifications of this client, of %" PRIu64
+			" bytes, take as much room as the master has left for others; submit again when some of its "
+			"jobs "
+			"have ended",
+			payer->paid_count, payer->paid_bytes);
+	return 0;
+}
+
+struct spec *dlsi_spec_intern(
+	struct dlsi_master *master, struct client *payer, struct dlsi_bytes json, struct dls_error *err)
 {
 	struct dlsi_id key = dlsi_hash_key(json.data, json.length);
 	struct spec *spec = dlsi_map_get(&master->spec_by_key, &key);
@@ -54,10 +103,8 @@ struct spec *dlsi_spec_intern(struct dlsi_master *master, struct dlsi_bytes json
 		spec->uses++;
 		return spec;
 	}
-	if (master->spec_by_key.count >= DLSI_SPECS) {
-		dlsi_fail(err, DLS_EBUSY, "the master holds its limit of %d different job specifications", DLSI_SPECS);
+	if (check_room(master, payer, json.length, err))
 		return NULL;
-	}
 	spec = dlsi_calloc(master->alloc, 1, sizeof *spec);
 	if (!spec) {
 		dlsi_fail_memory(err);
@@ -72,12 +119,14 @@ struct spec *dlsi_spec_intern(struct dlsi_master *master, struct dlsi_bytes json
 	spec->length = json.length;
 	spec->key = key;
 	spec->uses = 1;
+	dlsi_list_init(&spec->payer_node);
 	if (read_spec(master, spec, err))
 		goto failed;
 	if (dlsi_map_put(&master->spec_by_key, &key, spec)) {
 		dlsi_fail_memory(err);
 		goto failed;
 	}
+	charge(master, spec, payer);
 	return spec;
 failed:
 	destroy(master, spec);
@@ -89,5 +138,6 @@ void dlsi_spec_unref(struct dlsi_master *master, struct spec *spec)
 	if (!spec || --spec->uses)
 		return;
 	dlsi_map_remove(&master->spec_by_key, &spec->key);
+	settle(master, spec);
 	destroy(master, spec);
 }

@@ -93,15 +93,23 @@ struct client {
 	struct dlsi_list jobs;
 	uint64_t held_bytes;       /* of results that it has not confirmed */
 	bool full;                 /* they are too many: its jobs get no more tasks until half of them are gone */
+	uint64_t offers;           /* that it has not confirmed */
+	bool crowded;              /* they are too many: until half are gone a job gets a task when it has none */
 	struct client_spec *specs; /* by the number that this connection gave it */
 	uint32_t spec_count;
-	unsigned answers; /* to its commands, since its last turn */
+	uint64_t refusal_bytes;
+	struct dlsi_list specs_paid; /* those that count for it: it was the first to name them */
+	uint64_t paid_count, paid_bytes;
+	uint64_t job_count, manifest_bytes, done_ranges; /* of its attached jobs */
+	unsigned answers;                                /* to its commands, since its last turn */
 };
 
 /* A specification, shared by all jobs whose JSON is the same to the byte. */
 struct spec {
 	struct dlsi_id key;
 	uint64_t uses;
+	struct client *payer; /* NULL: it has gone */
+	struct dlsi_list payer_node;
 	uint8_t *json;
 	uint32_t length;
 	struct handler *handler;
@@ -212,6 +220,7 @@ struct dlsi_master {
 
 	struct dlsi_releases releases;
 	uint64_t held_bytes, manifest_bytes; /* of results, of jobs */
+	uint64_t spec_bytes, refusal_bytes, done_ranges;
 
 	uint64_t done_items, done_tasks, lost_workers, refused_transitions, refused_messages;
 	struct news worker_news, job_news;
@@ -283,6 +292,7 @@ void dlsi_client_register(struct dlsi_master *master, struct dlsi_peer from, con
 
 /* master_submit.c: specifications and jobs. False if no client may give this number. */
 bool dlsi_client_spec(struct dlsi_master *master, struct client *client, const struct dlsi_spec_record *record);
+void dlsi_client_drop_spec(struct dlsi_master *master, struct client *client, struct client_spec *place);
 void dlsi_client_submit(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record,
 	struct dlsi_payload manifest);
 
@@ -296,15 +306,18 @@ void dlsi_client_progress(struct dlsi_master *master, struct client *client);
 void dlsi_client_send_end(struct dlsi_master *master, struct client *client, const struct dlsi_id *job, uint8_t state);
 void dlsi_client_send_result(struct dlsi_master *master, struct task *task);
 
-/* Results that wait for it have grown or shrunk by so many bytes. */
-void dlsi_client_hold(struct dlsi_master *master, struct client *client, uint64_t bytes);
-void dlsi_client_unhold(struct dlsi_master *master, struct client *client, uint64_t bytes);
+/* A result waits for it, in so many bytes here or as an offer, or does not wait any more. */
+void dlsi_client_hold(struct dlsi_master *master, struct client *client, uint64_t bytes, bool offered);
+void dlsi_client_unhold(struct dlsi_master *master, struct client *client, uint64_t bytes, bool offered);
 void dlsi_client_lost(struct dlsi_master *master, struct client *client);
 void dlsi_client_excuse(struct dlsi_master *master, struct client *client);
 void dlsi_client_destroy(struct dlsi_master *master, struct client *client);
 
-/* master_specs.c: specifications, interned */
-struct spec *dlsi_spec_intern(struct dlsi_master *master, struct dlsi_bytes json, struct dls_error *err);
+/* master_specs.c: specifications, interned. A new one counts for `payer`, NULL for nobody, until one of the two is
+ * gone. */
+struct spec *dlsi_spec_intern(
+	struct dlsi_master *master, struct client *payer, struct dlsi_bytes json, struct dls_error *err);
+void dlsi_spec_forget_payer(struct client *payer);
 void dlsi_spec_unref(struct dlsi_master *master, struct spec *spec);
 
 /* master_jobs.c: their items and states */

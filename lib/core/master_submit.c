@@ -2,6 +2,9 @@
  * a lost connection. */
 #include "core/master_state.h"
 
+#include "core/share.h"
+#include <string.h>
+
 /* Makes room for specification `number`: numbers are given in order, and one whose jobs are over may be given again. */
 static bool reserve_spec(struct dlsi_master *master, struct client *client, uint32_t number)
 {
@@ -21,6 +24,31 @@ static bool reserve_spec(struct dlsi_master *master, struct client *client, uint
 	return true;
 }
 
+static void keep_refusal(
+	struct dlsi_master *master, struct client *client, struct client_spec *place, const struct dls_error *error)
+{
+	size_t bytes = strlen(error->text) + 1;
+
+	place->code = error->code;
+	if (dlsi_share_has_room(client->refusal_bytes, master->refusal_bytes, bytes, DLSI_REFUSALS_BYTES))
+		place->refusal = dlsi_strdup(master->alloc, error->text);
+	if (!place->refusal)
+		return;
+	client->refusal_bytes += bytes;
+	master->refusal_bytes += bytes;
+}
+
+void dlsi_client_drop_spec(struct dlsi_master *master, struct client *client, struct client_spec *place)
+{
+	size_t bytes = place->refusal ? strlen(place->refusal) + 1 : 0;
+
+	client->refusal_bytes -= bytes;
+	master->refusal_bytes -= bytes;
+	dlsi_free(master->alloc, place->refusal);
+	dlsi_spec_unref(master, place->spec);
+	*place = (struct client_spec){0};
+}
+
 bool dlsi_client_spec(struct dlsi_master *master, struct client *client, const struct dlsi_spec_record *record)
 {
 	struct dls_error error = {0};
@@ -31,11 +59,10 @@ bool dlsi_client_spec(struct dlsi_master *master, struct client *client, const s
 	if (!reserve_spec(master, client, record->number))
 		return true;
 	place = &client->specs[record->number];
-	dlsi_spec_unref(master, place->spec);
-	dlsi_free(master->alloc, place->refusal);
-	*place = (struct client_spec){.spec = dlsi_spec_intern(master, record->json, &error), .code = error.code};
+	dlsi_client_drop_spec(master, client, place);
+	place->spec = dlsi_spec_intern(master, client, record->json, &error);
 	if (!place->spec) /* jobs that name it are refused */
-		place->refusal = dlsi_strdup(master->alloc, error.text);
+		keep_refusal(master, client, place, &error);
 	return true;
 }
 
@@ -71,15 +98,21 @@ static bool are_ranges(const struct job *job, const struct dlsi_numbers *numbers
 	return true;
 }
 
-/* Notes what the client says it has received already. Ranges above the limit are passed over: their items are run again
- * and the client drops them. */
+static bool has_room_for_range(const struct dlsi_master *master, const struct job *job)
+{
+	return job->done.count < DLSI_RECEIVED_RANGES &&
+	       dlsi_share_has_room(job->client->done_ranges, master->done_ranges, 1, DLSI_DONE_RANGES);
+}
+
+/* Notes what the client says it has received already. Ranges above the limits are passed over: their items are run
+ * again and the client drops them. */
 static bool take_received(struct dlsi_master *master, struct job *job, const struct dlsi_numbers *received)
 {
 	struct dlsi_change change = {.kind = DLSI_CHANGE_ITEMS, .job = job->policy.id};
 
 	if (!are_ranges(job, received))
 		return false;
-	for (uint32_t i = 0; i < received->count && job->done.count < DLSI_RECEIVED_RANGES; i += 2) {
+	for (uint32_t i = 0; i < received->count && has_room_for_range(master, job); i += 2) {
 		change.items.first = dlsi_numbers_at(received, i);
 		change.items.end = dlsi_numbers_at(received, i + 1);
 		dlsi_job_apply(master, job, &change);
@@ -100,7 +133,7 @@ static struct objection object(const struct dlsi_master *master, const struct cl
 	if (!spec)
 		return (struct objection){DLS_EINVAL, "the job's specification was never sent"};
 	if (!spec->spec)
-		return (struct objection){spec->code, spec->refusal ? spec->refusal : "out of memory"};
+		return (struct objection){spec->code, spec->refusal ? spec->refusal : dls_error_meaning(spec->code)};
 	if (!record->count)
 		return (struct objection){DLS_EINVAL, "the job has no items"};
 	if (record->count > DLSI_JOB_ITEMS)
@@ -120,18 +153,33 @@ static void refuse(struct dlsi_master *master, struct client *client, const stru
 	dlsi_master_refuse(master, client->peer->outbox.peer, job, code, retry_after_ms, sentence);
 }
 
-static bool has_room(const struct dlsi_master *master, struct dlsi_payload manifest)
+/* Why there is no room for one more job of the client; NULL if there is. */
+static const char *lacks_room(
+	const struct dlsi_master *master, const struct client *client, struct dlsi_payload manifest)
 {
-	return master->job_by_id.count < DLSI_JOBS &&
-	       master->manifest_bytes + manifest.bytes <= DLSI_HELD_MANIFEST_BYTES;
+	if (master->job_by_id.count >= DLSI_JOBS || master->manifest_bytes + manifest.bytes > DLSI_HELD_MANIFEST_BYTES)
+		return "the master has no room for another job";
+	if (!dlsi_share_has_room(client->job_count, master->job_by_id.count, 1, DLSI_JOBS))
+		return "this client has as many jobs as the master has places left for others; it is asked again";
+	if (!dlsi_share_has_room(
+		    client->manifest_bytes, master->manifest_bytes, manifest.bytes, DLSI_HELD_MANIFEST_BYTES))
+		return "the inputs of this client's jobs take as much room as the master has left for others; it is "
+		       "asked again";
+	return NULL;
+}
+
+/* From now on it counts for its client. */
+static void charge(const struct job *job)
+{
+	job->client->job_count++;
+	job->client->manifest_bytes += job->manifest.bytes;
 }
 
 static struct job *new_job(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record,
 	struct dlsi_payload manifest)
 {
 	struct spec *spec = client->specs[record->spec].spec;
-	struct job *job =
-		has_room(master, manifest) ? dlsi_job_create(master, &record->job, spec, record->count) : NULL;
+	struct job *job = dlsi_job_create(master, &record->job, spec, record->count);
 
 	if (!job)
 		return NULL;
@@ -145,6 +193,8 @@ static struct job *new_job(struct dlsi_master *master, struct client *client, co
 	job->manifest_head = record->manifest_head;
 	job->presented = client->peer->outbox.peer;
 	dlsi_list_append(&client->jobs, &job->client_node);
+	if (!job->durable)
+		charge(job);
 	return job;
 }
 
@@ -163,11 +213,13 @@ static void submit_new(struct dlsi_master *master, struct client *client, const 
 	struct dlsi_payload manifest)
 {
 	struct dlsi_change change = {.kind = DLSI_CHANGE_SUBMIT, .job = record->job};
-	struct job *job = new_job(master, client, record, manifest);
+	const char *lack = lacks_room(master, client, manifest);
+	struct job *job = lack ? NULL : new_job(master, client, record, manifest);
 
 	if (!job) {
 		dlsi_releases_add(&master->releases, manifest);
-		refuse(master, client, &record->job, DLS_EBUSY, 1000, "the master has no room for another job");
+		refuse(master, client, &record->job, DLS_EBUSY, 1000,
+			lack ? lack : "the master has no memory for another job");
 		return;
 	}
 	if (!take_client_side(master, job, record)) {

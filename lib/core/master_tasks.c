@@ -92,19 +92,24 @@ bool dlsi_task_assign(struct dlsi_master *master, struct job *job, struct device
 	return true;
 }
 
-/* Result bytes in memory: all together, and those that one client has still to confirm. */
+/* What a result takes here until its sink has it, all together and for the client that has still to confirm it. */
+static uint64_t cost(const struct task *task)
+{
+	return DLSI_HELD_RESULT_BYTES + task->payload.bytes;
+}
+
 static void hold(struct dlsi_master *master, const struct task *task)
 {
-	master->held_bytes += task->payload.bytes;
+	master->held_bytes += cost(task);
 	if (!task->job->durable)
-		dlsi_client_hold(master, task->job->client, task->payload.bytes);
+		dlsi_client_hold(master, task->job->client, cost(task), !task->payload.handle);
 }
 
 static void unhold(struct dlsi_master *master, const struct task *task)
 {
-	master->held_bytes -= task->payload.bytes;
+	master->held_bytes -= cost(task);
 	if (!task->job->durable)
-		dlsi_client_unhold(master, task->job->client, task->payload.bytes);
+		dlsi_client_unhold(master, task->job->client, cost(task), !task->payload.handle);
 }
 
 /* It leaves the tables; whoever calls has settled its items. */
@@ -115,7 +120,8 @@ static void destroy(struct dlsi_master *master, struct task *task)
 	dlsi_map_remove(&master->task_by_attempt, &key);
 	dlsi_list_remove(&task->job_node);
 	dlsi_list_remove(&task->worker_node);
-	unhold(master, task);
+	if (task->origin)
+		unhold(master, task);
 	dlsi_releases_add(&master->releases, task->payload);
 	dlsi_origin_unref(master, task->origin);
 	dlsi_free(master->alloc, task);
@@ -155,10 +161,10 @@ static void take_in(
 	task->job->running -= items;
 	task->job->returned += items;
 	keep_result(task, record, device->worker->origin);
-	if (!payload.handle)
-		return;
 	task->payload = payload;
 	hold(master, task);
+	if (!payload.handle)
+		return;
 	dlsi_worker_confirm(master, device->worker, task->attempt);
 	dlsi_list_remove(&task->worker_node);
 	task->device = NULL;

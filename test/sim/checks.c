@@ -94,11 +94,13 @@ static void check_master(struct sim *sim)
 
 	for (uint64_t i = 0; i < sim->log_persisted; i++)
 		durable += sim->log[i].bytes[1] == DLSI_CHANGE_SUBMIT;
-	if (counts.jobs != durable || counts.tasks || counts.acquaintances || counts.held_bytes)
+	if (counts.jobs != durable || counts.tasks || counts.acquaintances || counts.held_bytes || counts.done_ranges)
 		sim_fail(sim,
 			"the master is left with %" PRIu64 " jobs of which %" PRIu64 " are durable, %" PRIu64
-			" tasks, %" PRIu64 " jobs told to workers, %" PRIu64 " bytes of results",
-			counts.jobs, durable, counts.tasks, counts.acquaintances, counts.held_bytes);
+			" tasks, %" PRIu64 " jobs told to workers, %" PRIu64 " bytes of results, %" PRIu64
+			" ranges of items",
+			counts.jobs, durable, counts.tasks, counts.acquaintances, counts.held_bytes,
+			counts.done_ranges);
 	if (counts.workers != sim->worker_count || counts.clients > sim->client_count || counts.handlers != 1 ||
 		counts.specs > 1)
 		sim_fail(sim,

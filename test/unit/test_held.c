@@ -5,7 +5,7 @@
 
 enum { WORKER, CLIENT }; /* slots of peers; further clients come behind the first */
 
-static const uint64_t limit = DLSI_CLIENT_HELD_BYTES / DLSI_INLINE_BYTES; /* results of one client */
+static const uint64_t limit = DLSI_CLIENT_HELD_BYTES / (DLSI_INLINE_BYTES + DLSI_HELD_RESULT_BYTES); /* of one client */
 
 static void begin(struct unit_machine *master)
 {
@@ -26,7 +26,7 @@ static void submit(struct unit_machine *master, uint32_t slot)
 }
 
 /* The worker does what it is given until it is given nothing; the number of results, and the first attempt. */
-static uint64_t work(struct unit_machine *master, uint64_t *first_out)
+static uint64_t work_for(struct unit_machine *master, uint64_t bytes, bool offered, uint64_t *first_out)
 {
 	struct dlsi_record record;
 	uint64_t results = 0;
@@ -36,9 +36,14 @@ static uint64_t work(struct unit_machine *master, uint64_t *first_out)
 
 		if (!results++)
 			*first_out = task.attempt;
-		unit_machine_say(master, WORKER, unit_result(&task, DLSI_INLINE_BYTES, false));
+		unit_machine_say(master, WORKER, unit_result(&task, bytes, offered));
 	}
 	return results;
+}
+
+static uint64_t work(struct unit_machine *master, uint64_t *first_out)
+{
+	return work_for(master, DLSI_INLINE_BYTES, false, first_out);
 }
 
 /* One that takes results and does not confirm them stops its own jobs and nobody else's, until half of it is gone. */
@@ -82,7 +87,7 @@ static void test_jobs_of_one_client(void **state)
 
 static void test_all_clients_together(void **state)
 {
-	const uint64_t all = DLSI_HELD_PAYLOAD_BYTES / DLSI_INLINE_BYTES;
+	const uint64_t all = DLSI_HELD_PAYLOAD_BYTES / (DLSI_INLINE_BYTES + DLSI_HELD_RESULT_BYTES);
 	struct unit_machine master;
 	uint64_t results = 0, first;
 
@@ -98,4 +103,44 @@ static void test_all_clients_together(void **state)
 	unit_machine_fini(&master);
 }
 
-UNIT_MAIN(test_client_that_confirms_nothing, test_jobs_of_one_client, test_all_clients_together)
+/* Results count for more than their bytes, or millions of small ones would cost nothing. */
+static void test_small_results(void **state)
+{
+	struct unit_machine master;
+	uint64_t first;
+
+	(void)state;
+	begin(&master);
+	master.frame_bytes = 1;
+	submit(&master, CLIENT);
+	assert_int_equal(
+		work_for(&master, 1, false, &first), DLSI_CLIENT_HELD_BYTES / (DLSI_HELD_RESULT_BYTES + 1) + 1);
+	unit_machine_fini(&master);
+}
+
+/* A client may be slow to fetch what many jobs offer, and wait for just the one that has nothing yet: that one goes on.
+ */
+static void test_offers_that_nobody_fetches(void **state)
+{
+	const uint64_t most = DLSI_CLIENT_OFFERS;
+	struct unit_machine master;
+	uint64_t first, other;
+
+	(void)state;
+	begin(&master);
+	submit(&master, CLIENT);
+	assert_int_equal(work_for(&master, 1000000, true, &first), most + 1);
+	unit_machine_say(&master, CLIENT, unit_submit(200, 0, 10));
+	assert_int_equal(work_for(&master, 1000000, true, &other), 1);
+	unit_ack(&master, CLIENT, 200, &other, 1, NULL, 0);
+	assert_int_equal(work_for(&master, 1000000, true, &other), 1);
+	for (uint64_t attempt = first; attempt <= first + most / 2 + 1; attempt++) {
+		assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 0);
+		unit_ack(&master, CLIENT, CLIENT, &attempt, 1, NULL, 0);
+	}
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 1);
+	unit_machine_fini(&master);
+}
+
+UNIT_MAIN(test_client_that_confirms_nothing, test_small_results, test_offers_that_nobody_fetches,
+	test_jobs_of_one_client, test_all_clients_together)

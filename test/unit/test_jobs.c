@@ -1,5 +1,6 @@
 /* What clients submit to a master, confirm, present again and cancel: each test is one promise. How workers fare
  * with it is in test_master.c. */
+#include "base/limits.h"
 #include "proto/bytes.h"
 #include "test/unit/machine.h"
 #include "test/unit/unit.h"
@@ -61,7 +62,7 @@ static void test_one_item_from_submission_to_end(void **state)
 	unit_machine_say(&master, WORKER, unit_result(&task, 100, false));
 	assert_true(unit_machine_says(&master, CLIENT, DLSI_RESULT, 0, &record));
 	assert_memory_equal(record.result.worker.data, "one", 3);
-	assert_int_equal(counts(&master).held_bytes, 100);
+	assert_int_equal(counts(&master).held_bytes, 100 + DLSI_HELD_RESULT_BYTES);
 	unit_ack(&master, CLIENT, 1, &task.attempt, 1, NULL, 0);
 	assert_int_equal(unit_end_state(&master, CLIENT), DLSI_JOB_DONE);
 	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_FORGET), 1);

@@ -93,7 +93,7 @@ static void test_result_that_nobody_waits_for(void **state)
 		assert_int_equal(record.taken.attempts.count, 1);
 		assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_RESULT), time == 0);
 	}
-	assert_int_equal(counts(&master).held_bytes, 100);
+	assert_int_equal(counts(&master).held_bytes, 100 + DLSI_HELD_RESULT_BYTES);
 	assert_int_equal(unit_machine_held(&master), 2); /* the manifest and one result */
 	unit_machine_fini(&master);
 }
