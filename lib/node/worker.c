@@ -3,9 +3,9 @@
 #include "base/condition.h"
 #include "base/limits.h"
 #include "base/random.h"
+#include "node/worker_cache.h"
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -63,14 +63,6 @@ static void broken(struct dlsi_driver *driver, int code)
 static const struct dlsi_driver_ops driver_ops = {
 	.what = "worker", .step = step, .carry_out = carry_out, .broken = broken};
 
-const struct dlsi_handler *dlsi_worker_find_handler(const struct dls_worker *worker, const char *name)
-{
-	for (uint16_t i = 0; i < worker->handler_count; i++)
-		if (strcmp(worker->handlers[i].name, name) == 0)
-			return &worker->handlers[i];
-	return NULL;
-}
-
 /* ---- making it */
 
 static char *make_name(const struct dlsi_alloc *alloc)
@@ -82,74 +74,6 @@ static char *make_name(const struct dlsi_alloc *alloc)
 	host[sizeof host - 1] = '\0';
 	snprintf(name, sizeof name, "%s-%ld", host, (long)getpid());
 	return dlsi_strdup(alloc, name);
-}
-
-/* Where models are kept when nobody says where. */
-static int choose_cache(const struct dlsi_alloc *alloc, char **folder_out, struct dls_error *err)
-{
-	const char *above = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	struct dlsi_buffer path;
-	size_t length;
-
-	if (!(above && *above == '/') && !(home && *home == '/'))
-		return dlsi_fail(err, DLS_EINVAL,
-			"there is no place to keep models, since neither XDG_CACHE_HOME nor HOME is set: set "
-			"cache_dir");
-	dlsi_buffer_init(&path, alloc);
-	if (above && *above == '/')
-		dlsi_buffer_printf(&path, "%s/dlsched", above);
-	else
-		dlsi_buffer_printf(&path, "%s/.cache/dlsched", home);
-	dlsi_buffer_append(&path, "", 1);
-	if (path.failed) {
-		dlsi_buffer_fini(&path);
-		return dlsi_fail_memory(err);
-	}
-	*folder_out = (char *)dlsi_buffer_take(&path, &length);
-	return 0;
-}
-
-static int open_cache(
-	const struct dlsi_alloc *alloc, const char *folder, struct dlsi_cache **cache_out, struct dls_error *err)
-{
-	char *chosen = NULL;
-	int rc = folder ? 0 : choose_cache(alloc, &chosen, err);
-
-	if (rc == 0)
-		rc = dlsi_cache_open(alloc, folder ? folder : chosen, 0, cache_out, err);
-	dlsi_free(alloc, chosen);
-	return rc;
-}
-
-/* What running models takes. The processors that are the devices' share help to prepare inputs. */
-static int prepare_models(struct dls_worker *worker, const char *folder, struct dls_error *err)
-{
-	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
-	unsigned share = worker->topology.threads / worker->device_count, helpers = share ? share - 1 : 0;
-	int rc = open_cache(alloc, folder, &worker->cache, err);
-
-	if (rc == 0)
-		rc = dlsi_executor_create(alloc, "dls-librarian", &worker->librarian, err);
-	for (uint16_t i = 0; i < worker->device_count && rc == 0; i++)
-		rc = dlsi_inference_create(alloc, &dlsi_device_onednn, helpers, &worker->devices[i].inference, err);
-	return rc;
-}
-
-static int make_devices(struct dls_worker *worker, uint32_t count, struct dls_error *err)
-{
-	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
-	int rc = 0;
-
-	worker->devices = dlsi_calloc(alloc, count, sizeof *worker->devices);
-	if (!worker->devices)
-		return dlsi_fail_memory(err);
-	for (; worker->device_count < count && rc == 0; worker->device_count++) {
-		struct dlsi_worker_device *device = &worker->devices[worker->device_count];
-
-		snprintf(device->name, sizeof device->name, "cpu%u", worker->device_count);
-		rc = dlsi_executor_create(alloc, "dls-executor", &device->executor, err);
-	}
-	return rc;
 }
 
 static void init(struct dls_worker *worker, struct dls_ctx *ctx)
@@ -179,33 +103,20 @@ static void come_to_rest(struct dls_worker *worker)
 	dlsi_dialer_stop(&worker->dialer);
 }
 
-static void fini_devices(struct dls_worker *worker)
-{
-	for (uint16_t i = 0; i < worker->device_count; i++) {
-		dlsi_executor_destroy(worker->devices[i].executor);
-		dlsi_inference_destroy(worker->devices[i].inference);
-	}
-	dlsi_free(&worker->ctx->alloc, worker->devices);
-}
-
 /* What may have been begun, in the order in which nothing is used after its end. */
 static void fini(struct dls_worker *worker)
 {
 	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
 
 	come_to_rest(worker);
-	fini_devices(worker);
-	dlsi_executor_destroy(worker->librarian);
+	dlsi_worker_devices_fini(worker);
 	dlsi_list_each (node, &worker->jobs)
 		dlsi_worker_job_close(worker, &dlsi_list_entry(node, struct dlsi_worker_job, node)->id);
 	dlsi_worker_models_fini(worker);
-	dlsi_cache_close(worker->cache);
 	dlsi_agent_destroy(worker->agent, NULL);
 	dlsi_dialer_fini(&worker->dialer);
 	dlsi_map_fini(&worker->job_by_id);
-	for (uint16_t i = 0; i < worker->handler_count; i++)
-		dlsi_free(alloc, worker->handlers[i].name);
-	dlsi_free(alloc, worker->handlers);
+	dlsi_worker_handlers_fini(worker);
 	dlsi_free(alloc, worker->name);
 	dlsi_free(alloc, worker);
 }
@@ -229,9 +140,9 @@ int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options
 	if (rc == 0)
 		rc = dlsi_topology_read(&worker->topology, err);
 	if (rc == 0)
-		rc = make_devices(worker, options->devices, err);
+		rc = dlsi_worker_devices_init(worker, options->devices, err);
 	if (rc == 0 && !worker->no_models)
-		rc = prepare_models(worker, options->cache_dir, err);
+		rc = dlsi_worker_models_init(worker, options->cache_dir, err);
 	if (rc) {
 		fini(worker);
 		return rc;
@@ -248,7 +159,7 @@ int dlsi_node_worker_check_options(struct dls_ctx *ctx, const struct dls_worker_
 	int rc = dlsi_plane_check(&plane, err);
 
 	if (rc == 0 && !options->no_models)
-		rc = open_cache(&ctx->alloc, options->cache_dir, &cache, err);
+		rc = dlsi_worker_cache_open(&ctx->alloc, options->cache_dir, &cache, err);
 	dlsi_cache_close(cache);
 	return rc;
 }
@@ -269,41 +180,6 @@ int dlsi_node_worker_check(const struct dls_worker *worker, struct dls_error *er
 	if (!worker)
 		return dlsi_fail(err, DLS_EINVAL, "the worker is NULL");
 	return dlsi_ctx_check(worker->ctx, err);
-}
-
-/* Under the mutex. */
-static int add_handler(
-	struct dls_worker *worker, const char *name, const struct dls_handler_ops *ops, struct dls_error *err)
-{
-	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
-	struct dlsi_handler *grown;
-
-	if (worker->started)
-		return dlsi_fail(err, DLS_ESTATE, "the worker has been started; register \"%s\" before that", name);
-	if (dlsi_worker_find_handler(worker, name))
-		return dlsi_fail(err, DLS_EEXISTS, "the worker has a handler \"%s\" already", name);
-	if (worker->handler_count + !worker->no_models >= DLSI_WORKER_HANDLERS)
-		return dlsi_fail(err, DLS_ELIMIT, "a worker may have %d handlers", DLSI_WORKER_HANDLERS);
-	grown = dlsi_realloc(alloc, worker->handlers, (worker->handler_count + 1u) * sizeof *grown);
-	if (!grown)
-		return dlsi_fail_memory(err);
-	worker->handlers = grown;
-	grown[worker->handler_count] = (struct dlsi_handler){dlsi_strdup(alloc, name), *ops};
-	if (!grown[worker->handler_count].name)
-		return dlsi_fail_memory(err);
-	worker->handler_count++;
-	return 0;
-}
-
-int dlsi_node_worker_handle(
-	struct dls_worker *worker, const char *name, const struct dls_handler_ops *ops, struct dls_error *err)
-{
-	int rc;
-
-	pthread_mutex_lock(&worker->dialer.mutex);
-	rc = add_handler(worker, name, ops, err);
-	pthread_mutex_unlock(&worker->dialer.mutex);
-	return rc;
 }
 
 /* ---- starting it */

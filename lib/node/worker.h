@@ -7,8 +7,7 @@
 #include "core/agent.h"
 #include "device/topology.h"
 #include "node/dialer.h"
-#include "node/executor.h"
-#include "node/inference.h"
+#include "node/worker_devices.h"
 #include "node/worker_job.h"
 #include "node/worker_model.h"
 #include "node/worker_task.h"
@@ -18,12 +17,6 @@
 struct dlsi_handler {
 	char *name;
 	struct dls_handler_ops ops;
-};
-
-struct dlsi_worker_device {
-	char name[16];
-	struct dlsi_executor *executor;
-	struct dlsi_inference *inference; /* NULL: it runs no models */
 };
 
 /* Memory that tasks take before they read into it, and give back at their end. */
@@ -42,7 +35,7 @@ struct dls_worker {
 	char *name;
 	bool no_models;
 	uint16_t credits;
-	struct dlsi_handler *handlers;
+	struct dlsi_handler *handlers; /* node/worker_handlers.c */
 	uint16_t handler_count;
 	struct dlsi_worker_device *devices;
 	uint16_t device_count;
@@ -74,15 +67,18 @@ int dlsi_node_worker_check_options(
 /* Errors: DLS_EINVAL (NULL), DLS_EFORK. */
 int dlsi_node_worker_check(const struct dls_worker *worker, struct dls_error *err);
 
-int dlsi_node_worker_handle(
-	struct dls_worker *worker, const char *name, const struct dls_handler_ops *ops, struct dls_error *err);
 int dlsi_node_worker_start(struct dls_worker *worker, struct dls_error *err);
 int dlsi_node_worker_wait(struct dls_worker *worker, int timeout_ms, struct dls_error *err);
 int dlsi_node_worker_process(struct dls_worker *worker, struct dls_error *err);
 
-/* ---- for the files worker*.c */
+/* ---- node/worker_handlers.c */
+
+int dlsi_node_worker_handle(
+	struct dls_worker *worker, const char *name, const struct dls_handler_ops *ops, struct dls_error *err);
 
 /* NULL if none has this name. */
 const struct dlsi_handler *dlsi_worker_find_handler(const struct dls_worker *worker, const char *name);
+
+void dlsi_worker_handlers_fini(struct dls_worker *worker);
 
 #endif

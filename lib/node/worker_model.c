@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "node/model_folder.h"
 #include "node/worker.h"
+#include "node/worker_cache.h"
 
 static const char *const names[DLSI_WORKER_MODEL_FILES] = {DLSI_MODEL_ONNX, DLSI_MODEL_JSON};
 
@@ -271,8 +272,18 @@ struct dlsi_model_files dlsi_worker_model_files(const struct dlsi_worker_model *
 		.id = model->bundle.name, .onnx = model->files[0].pin.path, .json = model->files[1].pin.path};
 }
 
+int dlsi_worker_models_init(struct dls_worker *worker, const char *folder, struct dls_error *err)
+{
+	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
+	int rc = dlsi_worker_cache_open(alloc, folder, &worker->cache, err);
+
+	return rc ? rc : dlsi_executor_create(alloc, "dls-librarian", &worker->librarian, err);
+}
+
 void dlsi_worker_models_fini(struct dls_worker *worker)
 {
+	dlsi_executor_destroy(worker->librarian);
 	dlsi_list_each (node, &worker->models)
 		destroy(dlsi_list_entry(node, struct dlsi_worker_model, node));
+	dlsi_cache_close(worker->cache);
 }

@@ -61,6 +61,10 @@ void dlsi_worker_model_drop(struct dlsi_worker_model *model);
 /* Valid while it is held. Any thread. */
 struct dlsi_model_files dlsi_worker_model_files(const struct dlsi_worker_model *model);
 
+/* Opens the cache in this folder; dlsi_worker_models_fini follows also a failure. Errors: as dlsi_worker_cache_open and
+ * dlsi_executor_create. */
+int dlsi_worker_models_init(struct dls_worker *worker, const char *folder, struct dls_error *err);
+
 /* When the worker ends; nothing is under way. */
 void dlsi_worker_models_fini(struct dls_worker *worker);
 
