@@ -1,4 +1,4 @@
-#include "node/client.h"
+#include "client/client.h"
 
 #include "api/name.h"
 #include "api/options.h"

@@ -1,10 +1,10 @@
-#include "node/job.h"
+#include "client/job.h"
 
 #include "api/name.h"
 #include "api/options.h"
 #include "base/export.h"
 #include "base/tensor.h"
-#include "node/result.h"
+#include "client/result.h"
 
 static int check_options(const struct dls_job_options *options, struct dls_error *err)
 {

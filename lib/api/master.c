@@ -1,4 +1,4 @@
-#include "node/master.h"
+#include "master/master.h"
 
 #include "api/options.h"
 #include "base/export.h"

@@ -1,4 +1,4 @@
-#include "node/model_local.h"
+#include "model/local.h"
 
 #include "base/export.h"
 

@@ -1,4 +1,4 @@
-#include "node/worker.h"
+#include "worker/worker.h"
 
 #include "api/name.h"
 #include "api/options.h"

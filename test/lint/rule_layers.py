@@ -1,10 +1,12 @@
 #!/usr/bin/python3
-"""Who may include whom: the rooms of lib/ are a stack, nothing includes in a circle, each third-party library is met in
+"""Who may include whom: the rooms of lib/ are a stack of floors, nothing includes in a circle, each third-party library is met in
 one place only, and what is outside lib/ sees only the public headers."""
 import source
 
-# A room includes itself and those before it. The order has its reasons in docs/ARCHITECTURE.md.
-ROOMS = "base proto core policy graph kernel media device store net node api".split()
+# A room includes itself and those of earlier floors, not its neighbours of the same floor (joined by "|"). The order has
+# its reasons in docs/ARCHITECTURE.md.
+FLOORS = "base proto core policy graph kernel media device store net node model master|client|worker api".split()
+FLOOR_OF = {room: number for number, floor in enumerate(FLOORS) for room in floor.split("|")}
 
 # First letters of a library's headers, and the only files or folders of lib/ that include them.
 LIBRARIES = {
@@ -29,8 +31,8 @@ def library_rule(place, inside, name):
 
 def lib_rule(root, path):
     room, inside = path.parts[1], "/".join(path.parts[1:])
-    if len(path.parts) != 3 or room not in ROOMS:
-        yield f"{path}:1: it lies in none of the rooms {' '.join(ROOMS)}"
+    if len(path.parts) != 3 or room not in FLOOR_OF:
+        yield f"{path}:1: it lies in none of the rooms {' '.join(FLOOR_OF)}"
         return
     listed = list(source.includes(source.read(root, path)))
     for line, name, quoted in listed:
@@ -38,9 +40,11 @@ def lib_rule(root, path):
         yield from library_rule(place, inside, name)
         if name.startswith("onnx/"):
             continue
-        if quoted and other not in ROOMS:
+        if quoted and other not in FLOOR_OF:
             yield f'{place}: "{name}" does not begin with a room'
-        elif quoted and ROOMS.index(other) > ROOMS.index(room):
+        elif quoted and other != room and FLOOR_OF[other] == FLOOR_OF[room]:
+            yield f"{place}: {room}/ and {other}/ are on one floor and may not include each other"
+        elif quoted and FLOOR_OF[other] > FLOOR_OF[room]:
             yield f"{place}: {room}/ comes before {other}/ and may not include it"
     own = path.with_suffix(".h")
     if path.suffix == ".c" and (source.pathlib.Path(root) / own).exists():

@@ -94,6 +94,8 @@ def function(count):
 BROKEN = {
     "later room": ("layers", {"lib/base/x.c": '/* X. */\n\n#include "core/job.h"\n'},
                    "lib/base/x.c:3: base/ comes before core/"),
+    "neighbour's room": ("layers", {"lib/client/x.c": '/* X. */\n\n#include "worker/job.h"\n'},
+                         "lib/client/x.c:3: client/ and worker/ are on one floor"),
     "no such room": ("layers", {"lib/misc/x.c": "/* X. */\n"}, "lib/misc/x.c:1: it lies in none of the rooms"),
     "folder in a room": ("layers", {"lib/base/deep/x.c": "/* X. */\n"}, "lib/base/deep/x.c:1: it lies in none"),
     "include without a room": ("layers", {"lib/base/x.c": '/* X. */\n#include "error.h"\n'},

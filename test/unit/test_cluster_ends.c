@@ -1,6 +1,6 @@
 /* Everything can be ended at any moment, in any order that the public face allows: nothing hangs, nothing leaks, nobody
  * is told something wrong. */
-#include "node/client.h"
+#include "client/client.h"
 #include "test/unit/site.h"
 #include "test/unit/unit.h"
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* What workers have to fetch before a task can run: lists of inputs of several pages, inputs of all sizes and in
  * surplus, and devices that work side by side. */
 #include "base/limits.h"
-#include "node/worker.h"
 #include "test/unit/site.h"
 #include "test/unit/unit.h"
+#include "worker/worker.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

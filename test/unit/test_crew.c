@@ -1,6 +1,6 @@
 /* A crew does each part of a work once, in whatever thread, and is done when it says so. */
-#include "node/crew.h"
 #include "test/unit/unit.h"
+#include "worker/crew.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* Result pages that come in any order give every item once and in order, with the values that were written, aligned and
  * independent of the page; what is no page gives errors, never a crash. */
-#include "node/deliveries.h"
-#include "node/result.h"
+#include "client/deliveries.h"
+#include "client/result.h"
 #include "test/unit/unit.h"
 #include <string.h>
 

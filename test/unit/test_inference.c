@@ -1,10 +1,10 @@
 /* A task of a model: every item gets what the model gives it alone, whatever stands beside it in its batch, and a bad
  * item only its own error. */
 #include "base/limits.h"
-#include "node/inference.h"
-#include "node/inference_output.h"
-#include "node/model_folder.h"
+#include "model/folder.h"
 #include "test/unit/unit.h"
+#include "worker/inference.h"
+#include "worker/inference_output.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The highest values against sorting all of them, over random values with many ties; softmax against its formula. */
-#include "node/inference_output.h"
 #include "test/unit/unit.h"
+#include "worker/inference_output.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

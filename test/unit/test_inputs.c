@@ -2,7 +2,7 @@
  * everything taken is given back once. */
 #include "base/file.h"
 #include "base/limits.h"
-#include "node/inputs.h"
+#include "client/inputs.h"
 #include "test/unit/unit.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* A model folder is taken whole or refused with one sentence that names what is wrong with it. */
 #include "base/json.h"
-#include "node/model_folder.h"
+#include "model/folder.h"
 #include "test/unit/unit.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Lines of labels.txt become names of classes, whatever system wrote them. */
 #include "base/limits.h"
-#include "node/model_labels.h"
+#include "model/labels.h"
 #include "test/unit/unit.h"
 #include <string.h>
 

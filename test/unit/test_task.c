@@ -1,7 +1,7 @@
 /* A task gives its handler the values that the manifest names, wherever they lie, and makes one page of what the
  * handler gives back. */
-#include "node/task.h"
 #include "test/unit/unit.h"
+#include "worker/task.h"
 #include <stdio.h>
 #include <string.h>
 

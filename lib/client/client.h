@@ -1,0 +1,54 @@
+/* A client on the loop: its session with a master, and what its threads wait for.
+ *
+ * The loop's thread carries out the session's effects; the program's threads wait on condition variables. Between them
+ * lies the dialer's mutex, held for moments only, never while something is read, decoded or called back. Jobs share it
+ * (client/job.h). */
+#ifndef DLSI_CLIENT_H
+#define DLSI_CLIENT_H
+
+#include "base/map.h"
+#include "core/session.h"
+#include "node/dialer.h"
+#include <dlsched/client.h>
+
+struct dls_client {
+	struct dlsi_dialer dialer; /* first */
+	struct dls_ctx *ctx;
+	struct dlsi_session *session;
+	char *tenant;
+	uint64_t window_items;
+	uint64_t window_bytes;
+
+	struct dlsi_map submitted; /* the loop's: jobs the session knows, by id */
+
+	/* guarded by the dialer's mutex */
+	struct dlsi_list jobs;
+	struct dlsi_list news;      /* jobs that dls_client_process has to notify */
+	struct dlsi_list questions; /* client/command.c */
+	uint64_t asked;
+};
+
+/* `options` are complete and in range. Errors: as dls_client_create. */
+int dlsi_node_client_create(struct dls_ctx *ctx, const struct dls_client_options *options,
+	struct dls_client **client_out, struct dls_error *err);
+void dlsi_node_client_destroy(struct dls_client *client);
+
+/* Errors: DLS_EINVAL (NULL), DLS_EFORK. */
+int dlsi_node_client_check(const struct dls_client *client, struct dls_error *err);
+
+int dlsi_node_client_wait(struct dls_client *client, int timeout_ms, struct dls_error *err);
+void dlsi_node_client_process(struct dls_client *client);
+
+/* client/command.c */
+int dlsi_node_client_command(
+	struct dls_client *client, const char *json, int timeout_ms, char **json_out, struct dls_error *err);
+
+/* On the loop's thread: carries out DLSI_NOTICE_REPLY. */
+void dlsi_node_client_answer(struct dls_client *client, const struct dlsi_effect *effect, struct dlsi_text text);
+
+/* client/result_fetch.c: on the loop's thread. Carries out DLSI_EFFECT_FETCH; the results of this job are not wanted
+ * any more. */
+void dlsi_node_client_fetch(struct dls_client *client, const struct dlsi_effect *effect);
+void dlsi_node_client_drop_fetches(struct dls_client *client, const struct dlsi_id *job);
+
+#endif

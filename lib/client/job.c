@@ -1,0 +1,256 @@
+#include "client/job.h"
+
+#include "base/condition.h"
+#include "base/random.h"
+#include "node/job_spec.h"
+#include <string.h>
+
+static int write_spec(struct dls_job *job, const struct dls_job_options *options, struct dls_error *err)
+{
+	struct dlsi_job_spec spec = {
+		.handler = options->handler, .params = options->params, .task_items = options->task_items};
+	int rc = 0;
+
+	if (options->model)
+		rc = dlsi_node_job_share_model(job, options->model, &spec.model, err);
+	if (rc)
+		return rc;
+	return dlsi_job_spec_write(&job->client->ctx->alloc, &spec, &job->spec, &job->spec_length, err);
+}
+
+static void init(struct dls_job *job, struct dls_client *client, const struct dls_job_options *options)
+{
+	const struct dlsi_alloc *alloc = &client->ctx->alloc;
+	struct dlsi_id token = dlsi_random_id();
+
+	job->errand.run = dlsi_node_job_run;
+	job->farewell.run = dlsi_node_job_part;
+	job->client = client;
+	job->id = options->key ? dlsi_hash_job_id(client->tenant, options->key) : dlsi_random_id();
+	job->priority = options->priority;
+	job->notify = options->notify;
+	job->notify_arg = options->notify_arg;
+	job->progress.size = sizeof job->progress;
+	dlsi_inputs_init(&job->inputs, alloc);
+	dlsi_shares_init(&job->shares, alloc, client->dialer.plane, &token);
+	dlsi_deliveries_init(&job->deliveries, alloc);
+	dlsi_list_init(&job->news);
+	pthread_mutex_init(&job->filling, NULL);
+	dlsi_condition_init(&job->changed);
+	pthread_mutex_lock(&client->dialer.mutex);
+	dlsi_list_append(&client->jobs, &job->node);
+	pthread_mutex_unlock(&client->dialer.mutex);
+}
+
+/* The program is done with the job, and gets back what it gave: in its own thread, where it expects its callbacks. */
+static void leave(struct dls_job *job)
+{
+	pthread_mutex_lock(&job->client->dialer.mutex);
+	while (job->notifying)
+		dlsi_condition_wait(&job->changed, &job->client->dialer.mutex, INT64_MAX);
+	job->stage = DLSI_STAGE_ENDED; /* what the session still says is no news */
+	dlsi_list_remove(&job->node);
+	dlsi_list_remove(&job->news);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
+	dlsi_node_job_retire(job);
+}
+
+void dlsi_node_job_free(struct dls_job *job)
+{
+	const struct dlsi_alloc *alloc = &job->client->ctx->alloc;
+
+	dlsi_frame_unref(job->manifest);
+	dlsi_deliveries_fini(&job->deliveries);
+	dlsi_delivery_destroy(job->page, alloc);
+	pthread_cond_destroy(&job->changed);
+	pthread_mutex_destroy(&job->filling);
+	dlsi_free(alloc, job->spec);
+	dlsi_free(alloc, job);
+}
+
+int dlsi_node_job_create(struct dls_client *client, const struct dls_job_options *options, struct dls_job **job_out,
+	struct dls_error *err)
+{
+	struct dls_job *job = dlsi_calloc(&client->ctx->alloc, 1, sizeof *job);
+	int rc;
+
+	if (!job)
+		return dlsi_fail_memory(err);
+	init(job, client, options);
+	rc = write_spec(job, options, err);
+	if (rc) {
+		leave(job);
+		dlsi_node_job_free(job);
+	} else {
+		*job_out = job;
+	}
+	return rc;
+}
+
+/* Whether the session has no more to do for it, or will have none when it has done what it is about. */
+static bool is_over(const struct dls_job *job)
+{
+	bool over;
+
+	pthread_mutex_lock(&job->client->dialer.mutex);
+	over = job->stage == DLSI_STAGE_ENDED || (job->stage == DLSI_STAGE_SUBMITTED && job->next == job->items);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
+	return over;
+}
+
+void dlsi_node_job_destroy(struct dls_job *job)
+{
+	if (dlsi_node_job_check(job, NULL))
+		return;
+	if (is_over(job)) { /* there is nothing to wait for: the loop frees it */
+		leave(job);
+		dlsi_loop_post(job->client->ctx->loop, &job->farewell);
+		return;
+	}
+	dlsi_loop_call(job->client->ctx->loop, dlsi_node_job_forget, job);
+	leave(job);
+	dlsi_node_job_free(job);
+}
+
+int dlsi_node_job_check(const struct dls_job *job, struct dls_error *err)
+{
+	if (!job)
+		return dlsi_fail(err, DLS_EINVAL, "the job is NULL");
+	return dlsi_ctx_check(job->client->ctx, err);
+}
+
+uint64_t dlsi_node_job_items(const struct dls_job *job)
+{
+	uint64_t items;
+
+	pthread_mutex_lock(&job->client->dialer.mutex);
+	items = job->items;
+	pthread_mutex_unlock(&job->client->dialer.mutex);
+	return items;
+}
+
+int dlsi_node_job_begin_adding(struct dls_job *job, struct dls_error *err)
+{
+	enum dlsi_job_stage stage;
+	int rc = dlsi_node_job_check(job, err);
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&job->filling);
+	pthread_mutex_lock(&job->client->dialer.mutex);
+	stage = job->stage;
+	pthread_mutex_unlock(&job->client->dialer.mutex);
+	if (stage == DLSI_STAGE_FILLING)
+		return 0;
+	pthread_mutex_unlock(&job->filling);
+	return dlsi_fail(err, DLS_ESTATE, "the job has been submitted or cancelled already");
+}
+
+void dlsi_node_job_end_adding(struct dls_job *job)
+{
+	pthread_mutex_lock(&job->client->dialer.mutex);
+	job->items = dlsi_inputs_count(&job->inputs);
+	pthread_mutex_unlock(&job->client->dialer.mutex);
+	pthread_mutex_unlock(&job->filling);
+}
+
+static void free_manifest(void *alloc, const void *data)
+{
+	dlsi_free(alloc, (void *)(uintptr_t)data);
+}
+
+/* Ends the manifest: small enough it travels with the submission, else workers fetch it. */
+static int finish_manifest(struct dls_job *job, struct dls_error *err)
+{
+	struct dlsi_alloc *alloc = &job->client->ctx->alloc;
+	struct dlsi_source source = {0};
+	uint8_t *data;
+	size_t length;
+	int rc = dlsi_manifest_finish(&job->inputs.writer, &data, &length, &job->manifest_head, err);
+
+	if (rc)
+		return rc;
+	source.frame = dlsi_frame_wrap(alloc, data, length, free_manifest, alloc);
+	if (!source.frame) {
+		dlsi_free(alloc, data);
+		return dlsi_fail_memory(err);
+	}
+	if (length <= DLSI_INLINE_BYTES) {
+		job->manifest = source.frame;
+		return 0;
+	}
+	job->manifest_blob = (struct dlsi_blob){.length = length, .proof = DLSI_PROOF_CHECKSUM};
+	dlsi_random_bytes(job->manifest_blob.name.bytes, sizeof job->manifest_blob.name.bytes);
+	rc = dlsi_shares_add(&job->shares, &job->manifest_blob, &source, err);
+	dlsi_frame_unref(source.frame);
+	return rc;
+}
+
+static int offer_inputs(struct dls_job *job, struct dls_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < job->inputs.blob_count; i++) {
+		const struct dlsi_input_blob *blob = &job->inputs.blobs[i];
+		struct dlsi_source source = {.frame = blob->frame, .path = blob->path};
+
+		rc = dlsi_shares_add(&job->shares, &blob->blob, &source, err);
+	}
+	return rc;
+}
+
+static void note_submission(struct dls_job *job)
+{
+	bool any;
+
+	pthread_mutex_lock(&job->client->dialer.mutex);
+	any = job->items != 0;
+	if (any) {
+		job->stage = DLSI_STAGE_SUBMITTED;
+		job->want_submit = true;
+	} else {
+		dlsi_node_job_end(job, 0, NULL);
+	}
+	pthread_mutex_unlock(&job->client->dialer.mutex);
+	if (any)
+		dlsi_loop_post(job->client->ctx->loop, &job->errand);
+}
+
+int dlsi_node_job_submit(struct dls_job *job, struct dls_error *err)
+{
+	int rc = dlsi_node_job_begin_adding(job, err);
+
+	if (rc)
+		return rc;
+	if (job->inputs.broken)
+		rc = dlsi_fail(err, job->inputs.broken, "an input could not be added; fill a new job");
+	else
+		rc = offer_inputs(job, err);
+	if (rc == 0) {
+		rc = finish_manifest(job, err);
+		job->inputs.broken = rc;
+	}
+	if (rc == 0)
+		note_submission(job);
+	pthread_mutex_unlock(&job->filling);
+	return rc;
+}
+
+void dlsi_node_job_cancel(struct dls_job *job)
+{
+	pthread_mutex_lock(&job->client->dialer.mutex);
+	if (job->stage == DLSI_STAGE_SUBMITTED) {
+		job->want_cancel = true;
+		dlsi_loop_post(job->client->ctx->loop, &job->errand);
+	}
+	dlsi_node_job_end(job, DLS_ECANCELLED, "the job was cancelled");
+	pthread_mutex_unlock(&job->client->dialer.mutex);
+}
+
+void dlsi_node_job_retire(struct dls_job *job)
+{
+	pthread_mutex_lock(&job->filling);
+	dlsi_shares_fini(&job->shares);
+	dlsi_inputs_fini(&job->inputs);
+	pthread_mutex_unlock(&job->filling);
+}

@@ -1,0 +1,161 @@
+#include "master/master.h"
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "policy/registry.h"
+#include <string.h>
+
+enum { LOST_GRACE_MS = 200 }; /* a dead connection is not yet a dead worker */
+
+static struct dls_master *master_of(struct dlsi_driver *driver)
+{
+	return (struct dls_master *)driver;
+}
+
+static void step(
+	struct dlsi_driver *driver, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects)
+{
+	dlsi_master_step(master_of(driver)->core, now_ns, event, effects);
+}
+
+/* The state machine has no effects of its own as long as it takes no durable jobs. */
+static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effect)
+{
+	dlsi_ctx_log(
+		driver->ctx, DLS_LOG_ERROR, "master: asked for effect %d, which it does not know", (int)effect->kind);
+}
+
+static void broken(struct dlsi_driver *driver, int code)
+{
+	(void)driver;
+	(void)code; /* said in the log; its peers see the connection end */
+}
+
+static int create_core(struct dls_master *master, struct dls_error *err)
+{
+	master->config.cluster = dlsi_random_id();
+	master->config.seed = dlsi_random_u64();
+	return dlsi_master_create(&master->driver.ctx->alloc, &master->config, &master->core, err);
+}
+
+static int revive(struct dlsi_driver *driver)
+{
+	struct dls_master *master = master_of(driver);
+	struct dlsi_transport *transport;
+	int rc;
+
+	dlsi_master_destroy(master->core, NULL);
+	master->core = NULL;
+	rc = create_core(master, NULL);
+	if (rc == 0)
+		rc = dlsi_transport_listen(&driver->ctx->alloc, &master->transport, &transport, NULL);
+	if (rc == 0)
+		dlsi_driver_revive(driver, transport);
+	return rc;
+}
+
+static const struct dlsi_driver_ops driver_ops = {"master", step, carry_out, broken, revive};
+
+static void configure(struct dls_master *master, const struct dls_master_options *options)
+{
+	master->config = (struct dlsi_master_config){
+		.term = 1,
+		.heartbeat_ns = options->heartbeat_ms * DLSI_MILLISECOND_NS,
+		.worker_timeout_ns = options->worker_timeout_ms * DLSI_MILLISECOND_NS,
+		.lost_grace_ns = LOST_GRACE_MS * DLSI_MILLISECOND_NS,
+		.patience_ns = DLSI_PATIENCE_NS,
+		.client_timeout_ns = options->client_timeout_ms * DLSI_MILLISECOND_NS,
+	};
+	master->transport = (struct dlsi_transport_config){
+		.context = master->driver.ctx->zmq,
+		.endpoint = options->bind,
+		.heartbeat_ms = (int)options->heartbeat_ms,
+		.timeout_ms = (int)options->worker_timeout_ms,
+	};
+}
+
+/* Before it listens: what is not an address is said to be none rather than to be too open. */
+static int check_bind(const struct dls_master_options *options, struct dls_error *err)
+{
+	char resolved[DLSI_ENDPOINT_BYTES + 1];
+	bool ipv6;
+	int rc = dlsi_endpoint_listen(options->bind, resolved, &ipv6, err);
+
+	if (rc)
+		return rc;
+	if (!options->insecure && !dlsi_endpoint_is_local(resolved))
+		return dlsi_fail(err, DLS_EDENIED,
+			"listening at %s would be open to other machines, unencrypted and to anybody; allow it with "
+			"insecure (--insecure), or listen on a loopback address",
+			options->bind);
+	return 0;
+}
+
+static int check(
+	const struct dls_master_options *options, const struct dlsi_policy_ops **policy_out, struct dls_error *err)
+{
+	int rc = dlsi_policy_find(options->policy, policy_out, err);
+
+	return rc ? rc : check_bind(options, err);
+}
+
+int dlsi_node_master_check(const struct dls_master_options *options, struct dls_error *err)
+{
+	const struct dlsi_policy_ops *policy;
+
+	return check(options, &policy, err);
+}
+
+static int listen(struct dls_master *master, struct dls_error *err)
+{
+	struct dlsi_transport *transport;
+	int rc = dlsi_transport_listen(&master->driver.ctx->alloc, &master->transport, &transport, err);
+
+	if (rc)
+		return rc;
+	strncpy(master->endpoint, dlsi_transport_endpoint(transport), DLSI_ENDPOINT_BYTES);
+	master->transport.endpoint = master->endpoint;
+	return dlsi_driver_start(&master->driver, transport, false, err);
+}
+
+static void fini(struct dls_master *master)
+{
+	dlsi_driver_stop(&master->driver);
+	dlsi_master_destroy(master->core, NULL);
+	dlsi_driver_fini(&master->driver);
+	dlsi_free(&master->driver.ctx->alloc, master);
+}
+
+int dlsi_node_master_create(struct dls_ctx *ctx, const struct dls_master_options *options,
+	struct dls_master **master_out, struct dls_error *err)
+{
+	struct dls_master *master = dlsi_calloc(&ctx->alloc, 1, sizeof *master);
+	int rc;
+
+	if (!master)
+		return dlsi_fail_memory(err);
+	dlsi_driver_init(&master->driver, ctx, &driver_ops);
+	configure(master, options);
+	rc = check(options, &master->config.policy, err);
+	if (rc == 0)
+		rc = create_core(master, err);
+	if (rc == 0)
+		rc = listen(master, err);
+	if (rc) {
+		fini(master);
+		return rc;
+	}
+	dlsi_ctx_ref(ctx);
+	*master_out = master;
+	return 0;
+}
+
+void dlsi_node_master_destroy(struct dls_master *master)
+{
+	struct dls_ctx *ctx = master ? master->driver.ctx : NULL;
+
+	if (dlsi_ctx_check(ctx, NULL))
+		return;
+	fini(master);
+	dlsi_ctx_unref(ctx);
+}

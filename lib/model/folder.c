@@ -1,0 +1,267 @@
+#include "model/folder.h"
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "graph/load.h"
+#include "graph/op.h"
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int check_is_folder(const char *path, struct dls_error *err)
+{
+	struct stat status;
+
+	if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
+		return dlsi_fail(err, DLS_EINVAL,
+			"%s is not a folder; a model is a folder with model.onnx, model.json and labels.txt", path);
+	return 0; /* one that is not there shows when model.onnx is opened */
+}
+
+static int load_graph(
+	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
+{
+	char *name = dlsi_file_join(alloc, path, DLSI_MODEL_ONNX);
+	int rc = name ? dlsi_file_map(name, DLSI_MODEL_FILE_BYTES, &folder->onnx, err) : dlsi_fail_memory(err);
+
+	if (rc == 0) {
+		rc = dlsi_graph_load(alloc, folder->onnx.data, folder->onnx.length, &folder->graph, err);
+		if (rc && rc != DLS_ENOMEM)
+			dlsi_fail_in(err, rc, "%s", name);
+	}
+	dlsi_free(alloc, name);
+	return rc;
+}
+
+/* Reads a file of the folder that may be missing; *data_out is then NULL. */
+static int read_if_there(const struct dlsi_alloc *alloc, const char *name, uint64_t limit, uint8_t **data_out,
+	size_t *length_out, struct dls_error *err)
+{
+	int rc = dlsi_file_read(alloc, name, limit, data_out, length_out, err);
+
+	if (rc != DLS_ENOTFOUND)
+		return rc;
+	*data_out = NULL;
+	*length_out = 0;
+	return 0;
+}
+
+static int read_description(
+	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
+{
+	char *name = dlsi_file_join(alloc, path, DLSI_MODEL_JSON);
+	uint8_t *text = NULL;
+	size_t length;
+	int rc = name ? read_if_there(alloc, name, DLSI_MODEL_JSON_BYTES, &text, &length, err) : dlsi_fail_memory(err);
+
+	if (rc == 0 && text)
+		rc = dlsi_description_parse(&folder->description, name, text, length, err);
+	dlsi_free(alloc, text);
+	dlsi_free(alloc, name);
+	return rc;
+}
+
+static struct dlsi_model_port port_of(const struct dlsi_value *value)
+{
+	struct dlsi_model_port port = {
+		.name = value->name, .dtype = value->dtype, .rank = value->rank, .open = value->open};
+
+	memcpy(port.dims, value->dims, sizeof port.dims);
+	return port;
+}
+
+static int make_plan(
+	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
+{
+	const struct dlsi_graph *graph = folder->graph;
+	struct dlsi_model_port *all = dlsi_calloc(alloc, (size_t)graph->input_count + graph->output_count, sizeof *all);
+	struct dlsi_model_ports ports = {all, all ? all + graph->input_count : NULL, graph->input_count,
+		graph->output_count, !graph->unbatchable};
+	int rc;
+
+	if (!all)
+		return dlsi_fail_memory(err);
+	for (uint32_t i = 0; i < graph->input_count; i++)
+		all[i] = port_of(&graph->values[graph->inputs[i]]);
+	for (uint32_t i = 0; i < graph->output_count; i++)
+		all[graph->input_count + i] = port_of(&graph->values[graph->outputs[i]]);
+	rc = dlsi_model_plan_init(&folder->plan, alloc, &folder->description, &ports, err);
+	if (rc && rc != DLS_ENOMEM)
+		dlsi_fail_in(err, rc, "%s", path);
+	dlsi_free(alloc, all);
+	return rc;
+}
+
+/* Classes without names are of no use to the reader, and a list of another length is that of another model. */
+static int check_labels(const struct dlsi_model_folder *folder, bool there, const char *name, struct dls_error *err)
+{
+	for (size_t i = 0; i < folder->plan.output_count; i++) {
+		const struct dlsi_output_plan *output = &folder->plan.outputs[i];
+
+		if (output->how->kind != DLSI_OUTPUT_CLASSES)
+			continue;
+		if (!there)
+			return dlsi_fail(err, DLS_ENOTFOUND,
+				"%s is missing; it needs a line for each of the %zu classes of the output \"%s\"", name,
+				output->count, output->name);
+		if (folder->labels.count != output->count)
+			return dlsi_fail(err, DLS_EINVAL,
+				"%s has %" PRIu32 " lines; the output \"%s\" has %zu classes and needs one for each",
+				name, folder->labels.count, output->name, output->count);
+	}
+	return 0;
+}
+
+static int read_labels(
+	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
+{
+	char *name = dlsi_file_join(alloc, path, DLSI_MODEL_LABELS);
+	uint8_t *text = NULL;
+	size_t length;
+	int rc = name ? read_if_there(alloc, name, DLSI_LABELS_BYTES, &text, &length, err) : dlsi_fail_memory(err);
+
+	if (rc == 0 && text) {
+		rc = dlsi_labels_parse(alloc, text, length, &folder->labels, err);
+		if (rc && rc != DLS_ENOMEM)
+			dlsi_fail_in(err, rc, "%s", path);
+	}
+	if (rc == 0)
+		rc = check_labels(folder, text != NULL, name, err);
+	dlsi_free(alloc, text);
+	dlsi_free(alloc, name);
+	return rc;
+}
+
+int dlsi_model_folder_open(
+	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
+{
+	struct dlsi_model_folder made = {.plan.alloc = alloc, .labels.alloc = alloc};
+	int rc = check_is_folder(path, err);
+
+	dlsi_description_init(&made.description, alloc);
+	if (rc == 0)
+		rc = load_graph(&made, alloc, path, err);
+	if (rc == 0)
+		rc = read_description(&made, alloc, path, err);
+	if (rc == 0)
+		rc = make_plan(&made, alloc, path, err);
+	if (rc == 0)
+		rc = read_labels(&made, alloc, path, err);
+	if (rc)
+		dlsi_model_folder_close(&made);
+	else
+		*folder = made; /* the plan points into the description's arrays, which stay where they are */
+	return rc;
+}
+
+void dlsi_model_folder_close(struct dlsi_model_folder *folder)
+{
+	dlsi_labels_fini(&folder->labels);
+	dlsi_model_plan_fini(&folder->plan);
+	dlsi_description_fini(&folder->description);
+	dlsi_graph_destroy(folder->graph);
+	dlsi_file_unmap(&folder->onnx);
+}
+
+/* null stands for a dimension that the file leaves open. */
+static bool add_dims(cJSON *json, const struct dlsi_value *value)
+{
+	cJSON *dims = cJSON_AddArrayToObject(json, "dims");
+
+	for (uint32_t i = 0; dims && i < value->rank; i++) {
+		cJSON *dim = i == 0 && value->open ? cJSON_CreateNull() : cJSON_CreateNumber((double)value->dims[i]);
+
+		if (!cJSON_AddItemToArray(dims, dim)) {
+			cJSON_Delete(dim);
+			return false;
+		}
+	}
+	return dims != NULL;
+}
+
+static cJSON *add_port(cJSON *ports, const struct dlsi_value *value)
+{
+	cJSON *port = cJSON_CreateObject();
+
+	if (!port || !cJSON_AddStringToObject(port, "name", value->name) ||
+		!cJSON_AddStringToObject(port, "dtype", dls_dtype_name(value->dtype)) || !add_dims(port, value) ||
+		!cJSON_AddItemToArray(ports, port)) {
+		cJSON_Delete(port);
+		return NULL;
+	}
+	return port;
+}
+
+static bool add_inputs(cJSON *json, const struct dlsi_model_folder *folder)
+{
+	const struct dlsi_graph *graph = folder->graph;
+	cJSON *ports = cJSON_AddArrayToObject(json, "inputs");
+	bool good = ports != NULL;
+
+	for (uint32_t i = 0; good && i < graph->input_count; i++) {
+		bool is_image = folder->plan.inputs[i].how->kind == DLSI_INPUT_IMAGE;
+		cJSON *port = add_port(ports, &graph->values[graph->inputs[i]]);
+
+		good = port && cJSON_AddStringToObject(port, "kind", is_image ? "image" : "tensor");
+	}
+	return good;
+}
+
+static bool add_outputs(cJSON *json, const struct dlsi_model_folder *folder)
+{
+	const struct dlsi_graph *graph = folder->graph;
+	cJSON *ports = cJSON_AddArrayToObject(json, "outputs");
+	bool good = ports != NULL;
+
+	for (uint32_t i = 0; good && i < graph->output_count; i++) {
+		const struct dlsi_output_description *how = folder->plan.outputs[i].how;
+		cJSON *port = add_port(ports, &graph->values[graph->outputs[i]]);
+
+		good = port &&
+		       cJSON_AddStringToObject(port, "kind", how->kind == DLSI_OUTPUT_CLASSES ? "classes" : "tensor");
+		if (good && how->kind == DLSI_OUTPUT_CLASSES)
+			good = cJSON_AddNumberToObject(port, "top", how->top) != NULL;
+	}
+	return good;
+}
+
+static bool add_operators(cJSON *json, const struct dlsi_graph *graph)
+{
+	cJSON *operators = cJSON_AddObjectToObject(json, "operators");
+
+	for (size_t op = 0; operators && op < DLSI_OP_COUNT; op++) {
+		uint32_t nodes = 0;
+
+		for (uint32_t i = 0; i < graph->node_count; i++)
+			nodes += graph->nodes[i].op == &dlsi_ops[op];
+		if (nodes && !cJSON_AddNumberToObject(operators, dlsi_ops[op].name, nodes))
+			return false;
+	}
+	return operators != NULL;
+}
+
+static double count_parameters(const struct dlsi_graph *graph)
+{
+	double count = 0;
+
+	for (uint32_t i = 0; i < graph->value_count; i++)
+		if (graph->values[i].data)
+			count += (double)dlsi_value_count(&graph->values[i]);
+	return count;
+}
+
+char *dlsi_model_folder_describe(const struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc)
+{
+	const struct dlsi_graph *graph = folder->graph;
+	cJSON *json = cJSON_CreateObject();
+	char *text = NULL;
+
+	if (json && add_inputs(json, folder) && add_outputs(json, folder) && add_operators(json, graph) &&
+		cJSON_AddNumberToObject(json, "parameters", count_parameters(graph)) &&
+		cJSON_AddNumberToObject(json, "max_batch", folder->plan.max_batch) &&
+		cJSON_AddBoolToObject(json, "batchable", !graph->unbatchable) &&
+		(!graph->unbatchable || cJSON_AddStringToObject(json, "unbatchable", graph->unbatchable)))
+		text = dlsi_json_print(alloc, json);
+	cJSON_Delete(json);
+	return text;
+}

@@ -1,0 +1,32 @@
+/* A model folder, opened and checked whole: the graph with its operators, model.json against the graph, the labels
+ * against the classes. Nothing of it is on a device yet. */
+#ifndef DLSI_MODEL_FOLDER_H
+#define DLSI_MODEL_FOLDER_H
+
+#include "base/file.h"
+#include "graph/graph.h"
+#include "model/labels.h"
+#include "model/plan.h"
+
+#define DLSI_MODEL_ONNX   "model.onnx"
+#define DLSI_MODEL_JSON   "model.json"
+#define DLSI_MODEL_LABELS "labels.txt"
+
+struct dlsi_model_folder {
+	struct dlsi_file_map onnx;
+	struct dlsi_graph *graph;
+	struct dlsi_description description;
+	struct dlsi_model_plan plan;
+	struct dlsi_labels labels;
+};
+
+/* Without model.json the model takes and gives tensors. labels.txt must be there, with a line for each class, where an
+ * output is of kind classes. Errors: as dls_model_open. */
+int dlsi_model_folder_open(
+	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err);
+void dlsi_model_folder_close(struct dlsi_model_folder *folder);
+
+/* What dls_model_describe gives; NULL when memory is exhausted. */
+char *dlsi_model_folder_describe(const struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc);
+
+#endif

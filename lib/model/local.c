@@ -1,0 +1,193 @@
+#include "model/local.h"
+
+#include "base/shape.h"
+#include "base/tensor.h"
+#include "device/device.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+/* A caller's run on its way through the executor. */
+struct run {
+	struct dlsi_work work;
+	struct dls_model *model;
+	int64_t batch;
+	const struct dls_tensor *inputs;
+	struct dls_tensor *outputs;
+	int rc;
+	struct dls_error err;
+	pthread_mutex_t mutex;
+	pthread_cond_t ended;
+	bool over;
+};
+
+int dlsi_node_model_open(struct dls_ctx *ctx, const char *path, struct dls_model **model_out, struct dls_error *err)
+{
+	struct dls_model *model = dlsi_calloc(&ctx->alloc, 1, sizeof *model);
+	int rc;
+
+	if (!model)
+		return dlsi_fail_memory(err);
+	model->ctx = ctx;
+	rc = dlsi_model_folder_open(&model->folder, &ctx->alloc, path, err);
+	if (rc) {
+		dlsi_free(&ctx->alloc, model);
+		return rc;
+	}
+	dlsi_ctx_ref(ctx);
+	*model_out = model;
+	return 0;
+}
+
+void dlsi_node_model_destroy(struct dls_model *model)
+{
+	struct dls_ctx *ctx;
+
+	if (dlsi_node_model_check(model, NULL))
+		return;
+	ctx = model->ctx;
+	dlsi_model_destroy(model->model);
+	dlsi_device_destroy(model->device);
+	dlsi_model_folder_close(&model->folder);
+	dlsi_free(&ctx->alloc, model);
+	dlsi_ctx_unref(ctx);
+}
+
+int dlsi_node_model_check(const struct dls_model *model, struct dls_error *err)
+{
+	if (!model)
+		return dlsi_fail(err, DLS_EINVAL, "the model is NULL");
+	return dlsi_ctx_check(model->ctx, err);
+}
+
+/* ---- on the executor */
+
+static int load(struct dls_model *model, struct dls_error *err)
+{
+	const struct dlsi_alloc *alloc = &model->ctx->alloc;
+	const struct dlsi_file_map *onnx = &model->folder.onnx;
+	int rc = 0;
+
+	if (!model->device)
+		rc = dlsi_device_create(alloc, &dlsi_device_onednn, &model->device, err);
+	if (rc == 0 && !model->model)
+		rc = dlsi_model_load(
+			alloc, model->device, DLSI_MODEL_ONNX, onnx->data, onnx->length, &model->model, err);
+	return rc;
+}
+
+static void execute(struct dlsi_work *work)
+{
+	struct run *run = dlsi_list_entry(work, struct run, work);
+	int rc = load(run->model, &run->err);
+
+	if (rc == 0)
+		rc = dlsi_model_run(run->model->model, run->batch, run->inputs, run->outputs, &run->err);
+	pthread_mutex_lock(&run->mutex);
+	run->rc = rc;
+	run->over = true;
+	pthread_cond_signal(&run->ended);
+	pthread_mutex_unlock(&run->mutex);
+}
+
+/* ---- in the caller's thread */
+
+static int run_on_executor(struct run *run, struct dls_error *err)
+{
+	struct dlsi_executor *executor;
+	int rc = dlsi_ctx_executor(run->model->ctx, &executor, err);
+
+	if (rc)
+		return rc;
+	run->work.run = execute;
+	pthread_mutex_init(&run->mutex, NULL);
+	pthread_cond_init(&run->ended, NULL);
+	dlsi_executor_submit(executor, &run->work);
+	pthread_mutex_lock(&run->mutex);
+	while (!run->over)
+		pthread_cond_wait(&run->ended, &run->mutex);
+	pthread_mutex_unlock(&run->mutex);
+	pthread_cond_destroy(&run->ended);
+	pthread_mutex_destroy(&run->mutex);
+	return run->rc ? dlsi_fail(err, run->rc, "%s", run->err.text) : 0;
+}
+
+/* Checks what dlsi_model_run takes for granted, and finds the batch, which it compares with all inputs. */
+static int check_inputs(const struct dls_model *model, const struct dls_tensor *inputs, uint32_t count,
+	int64_t *batch_out, struct dls_error *err)
+{
+	const struct dlsi_model_plan *plan = &model->folder.plan;
+	int rc = 0;
+
+	if (count != plan->input_count)
+		return dlsi_fail(err, DLS_EINVAL, "the model has %zu inputs, and %" PRIu32 " tensors were given",
+			plan->input_count, count);
+	for (uint32_t i = 0; i < count && rc == 0; i++) {
+		char what[DLS_ERROR_TEXT_BYTES / 2];
+
+		snprintf(what, sizeof what, "the input \"%s\"", plan->inputs[i].name);
+		rc = dlsi_tensor_check(&inputs[i], what, err);
+		if (rc == 0 && (uintptr_t)inputs[i].data % dls_dtype_bytes(inputs[i].dtype))
+			rc = dlsi_fail(err, DLS_EINVAL, "the data of %s do not lie as %s must", what,
+				dls_dtype_name(inputs[i].dtype));
+	}
+	if (rc)
+		return rc;
+	*batch_out = plan->batchable && inputs[0].rank ? inputs[0].dims[0] : 1;
+	if (*batch_out < 1)
+		return dlsi_fail(err, DLS_EINVAL, "the input \"%s\" is %s: it has no items", plan->inputs[0].name,
+			dlsi_shape_text(inputs[0].dtype, inputs[0].rank, inputs[0].dims).text);
+	return 0;
+}
+
+/* The tensors and behind them their data, in one block. */
+static int make_outputs(
+	const struct dls_model *model, int64_t batch, struct dls_tensor **outputs_out, struct dls_error *err)
+{
+	const struct dlsi_model_plan *plan = &model->folder.plan;
+	size_t total = plan->output_count * sizeof **outputs_out + ALIGNMENT, bytes;
+	struct dls_tensor *outputs;
+	uintptr_t at;
+
+	for (size_t i = 0; i < plan->output_count; i++) {
+		if (__builtin_mul_overflow(plan->outputs[i].bytes, (uint64_t)batch, &bytes) ||
+			__builtin_add_overflow(total, bytes, &total) ||
+			__builtin_add_overflow(total, ALIGNMENT, &total))
+			return dlsi_fail(err, DLS_EINVAL, "a batch of %" PRId64 " is too large", batch);
+	}
+	outputs = dlsi_malloc(&model->ctx->alloc, total);
+	if (!outputs)
+		return dlsi_fail_memory(err);
+	at = (uintptr_t)(outputs + plan->output_count);
+	for (size_t i = 0; i < plan->output_count; i++) {
+		at = (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+		outputs[i] = (struct dls_tensor){.size = sizeof *outputs,
+			.data = (const void *)at,
+			.bytes = plan->outputs[i].bytes * (size_t)batch};
+		at += outputs[i].bytes;
+	}
+	*outputs_out = outputs;
+	return 0;
+}
+
+int dlsi_node_model_run(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count,
+	struct dls_tensor **outputs_out, uint32_t *count_out, struct dls_error *err)
+{
+	struct run run = {.model = model, .inputs = inputs};
+	int rc = check_inputs(model, inputs, count, &run.batch, err);
+
+	if (rc == 0)
+		rc = make_outputs(model, run.batch, &run.outputs, err);
+	if (rc)
+		return rc;
+	rc = run_on_executor(&run, err);
+	if (rc) {
+		dlsi_free(&model->ctx->alloc, run.outputs);
+		return rc;
+	}
+	*outputs_out = run.outputs;
+	*count_out = (uint32_t)model->folder.plan.output_count;
+	return 0;
+}

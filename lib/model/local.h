@@ -1,0 +1,29 @@
+/* A model that the program has opened: looked at, and run here on the context's executor. */
+#ifndef DLSI_MODEL_LOCAL_H
+#define DLSI_MODEL_LOCAL_H
+
+#include "model/folder.h"
+#include "node/ctx.h"
+#include <dlsched/model.h>
+
+struct dlsi_device;
+
+struct dls_model {
+	struct dls_ctx *ctx;
+	struct dlsi_model_folder folder;
+	struct dlsi_device *device; /* the executor's, like the next; NULL until the first run */
+	struct dlsi_model *model;
+};
+
+/* Errors: as dls_model_open. */
+int dlsi_node_model_open(struct dls_ctx *ctx, const char *path, struct dls_model **model_out, struct dls_error *err);
+void dlsi_node_model_destroy(struct dls_model *model);
+
+/* Errors: DLS_EINVAL (NULL), DLS_EFORK. */
+int dlsi_node_model_check(const struct dls_model *model, struct dls_error *err);
+
+/* As dls_model_run. */
+int dlsi_node_model_run(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count,
+	struct dls_tensor **outputs_out, uint32_t *count_out, struct dls_error *err);
+
+#endif

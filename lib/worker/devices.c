@@ -1,0 +1,40 @@
+#include "worker/devices.h"
+
+#include "worker/worker.h"
+#include <stdio.h>
+
+/* The processors that are the device's share help to prepare inputs. */
+static int init(struct dls_worker *worker, struct dlsi_worker_device *device, unsigned share, struct dls_error *err)
+{
+	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
+	int rc = dlsi_executor_create(alloc, "dls-executor", &device->executor, err);
+
+	if (rc == 0 && !worker->no_models)
+		rc = dlsi_inference_create(alloc, &dlsi_device_onednn, share ? share - 1 : 0, &device->inference, err);
+	return rc;
+}
+
+int dlsi_worker_devices_init(struct dls_worker *worker, uint32_t count, struct dls_error *err)
+{
+	int rc = 0;
+
+	worker->devices = dlsi_calloc(&worker->ctx->alloc, count, sizeof *worker->devices);
+	if (!worker->devices)
+		return dlsi_fail_memory(err);
+	for (; worker->device_count < count && rc == 0; worker->device_count++) {
+		struct dlsi_worker_device *device = &worker->devices[worker->device_count];
+
+		snprintf(device->name, sizeof device->name, "cpu%u", worker->device_count);
+		rc = init(worker, device, worker->topology.threads / count, err);
+	}
+	return rc;
+}
+
+void dlsi_worker_devices_fini(struct dls_worker *worker)
+{
+	for (uint16_t i = 0; i < worker->device_count; i++) {
+		dlsi_executor_destroy(worker->devices[i].executor);
+		dlsi_inference_destroy(worker->devices[i].inference);
+	}
+	dlsi_free(&worker->ctx->alloc, worker->devices);
+}

@@ -1,0 +1,292 @@
+#include "worker/execution.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "worker/reads.h"
+#include "worker/result.h"
+#include "worker/rows.h"
+#include "worker/task.h"
+#include "worker/worker.h"
+#include <inttypes.h>
+
+enum stage {
+	NEEDS_MANIFEST,   /* the head of the job's manifest ... */
+	NEEDS_PAGE_ROOM,  /* ... room for the pages with its rows ... */
+	NEEDS_PAGES,      /* ... the pages ... */
+	NEEDS_MODEL,      /* ... the model, if it is one ... */
+	NEEDS_INPUT_ROOM, /* ... room for its inputs ... */
+	NEEDS_INPUTS,     /* ... and the inputs */
+	AT_EXECUTOR,
+	OVER, /* which is still to be told */
+};
+
+struct task {
+	struct dls_task task;  /* first */
+	struct dlsi_list node; /* on worker->tasks */
+	struct dls_worker *worker;
+	struct dlsi_worker_job *job;
+	struct dlsi_worker_model *model; /* held, if it has one */
+	enum stage stage;
+	uint16_t device;
+	struct dlsi_waiter waiter; /* for what the stage needs */
+	struct dlsi_worker_rows rows;
+	struct dlsi_worker_reads reads;
+	uint64_t page_bytes; /* taken in the worker's rooms */
+	uint64_t input_bytes;
+	struct dls_error why; /* with a code: why none of its items can be run or, later, why some got nothing */
+
+	struct dlsi_work work;
+	struct dlsi_errand errand;
+	struct dlsi_buffer page;
+	uint32_t failed; /* items */
+	uint64_t elapsed_ns;
+};
+
+/* ---- at the executor */
+
+static void run_handler(struct task *task)
+{
+	const struct dlsi_handler *handler = task->job->handler;
+	int64_t start_ns = dlsi_clock_monotonic_ns();
+	int rc = handler->ops.run(handler->ops.run_arg, &task->task);
+
+	task->elapsed_ns = (uint64_t)(dlsi_clock_monotonic_ns() - start_ns);
+	if (dlsi_task_is_complete(&task->task)) /* the usual case is spared a sentence */
+		return;
+	if (rc == 0) {
+		dlsi_fail(&task->why, DLS_EHANDLER, "the handler gave this item neither a result nor an error");
+		return;
+	}
+	rc = rc < 0 ? rc : DLS_EHANDLER;
+	dlsi_fail(&task->why, rc, "the handler \"%s\" failed: %s", handler->name, dls_error_meaning(rc));
+}
+
+static void run_model(struct task *task)
+{
+	struct dlsi_model_files files = dlsi_worker_model_files(task->model);
+
+	dlsi_fail_memory(&task->why); /* nothing else keeps an item from its result or its error */
+	task->elapsed_ns = dlsi_inference_run(task->worker->devices[task->device].inference, &files, &task->task);
+}
+
+static void run(struct dlsi_work *work)
+{
+	struct task *task = dlsi_list_entry(work, struct task, work);
+
+	if (!dls_task_cancelled(&task->task) && !task->why.code) {
+		if (task->model)
+			run_model(task);
+		else
+			run_handler(task);
+	}
+	if (!dls_task_cancelled(&task->task))
+		dlsi_task_finish(&task->task, &task->why, &task->page, &task->failed);
+	dlsi_loop_post(task->worker->ctx->loop, &task->errand);
+}
+
+/* ---- its end */
+
+static void leave_room(struct dlsi_worker_room *room, uint64_t bytes)
+{
+	room->bytes -= bytes;
+	dlsi_waiters_wake(&room->waiting);
+}
+
+static void destroy(struct task *task)
+{
+	const struct dlsi_alloc *alloc = &task->worker->ctx->alloc;
+
+	dlsi_list_remove(&task->node);
+	dlsi_list_remove(&task->waiter.node);
+	leave_room(&task->worker->page_room, task->page_bytes);
+	leave_room(&task->worker->input_room, task->input_bytes);
+	dlsi_worker_rows_fini(&task->rows);
+	dlsi_buffer_fini(&task->page);
+	dlsi_task_fini(&task->task);
+	if (task->model)
+		dlsi_worker_model_drop(task->model);
+	dlsi_worker_job_unref(task->job);
+	dlsi_free(alloc, task);
+}
+
+/* Makes the page the event's payload. */
+static void attach_page(struct task *task, struct dlsi_event *event)
+{
+	struct dls_worker *worker = task->worker;
+	struct dlsi_frame *payload = dlsi_worker_result_payload(
+		&worker->ctx->alloc, &task->page, worker->dialer.plane, &task->job->token, &event->executed.offer);
+
+	if (payload)
+		event->executed.payload = dlsi_driver_adopt(&worker->dialer.driver, payload);
+	else
+		worker->dialer.driver.failure = DLS_ENOMEM;
+}
+
+/* On the loop: tells the agent. */
+static void end(struct dlsi_errand *errand, int64_t now_ns)
+{
+	struct task *task = dlsi_list_entry(errand, struct task, errand);
+	struct dls_worker *worker = task->worker;
+	struct dlsi_event event = {.kind = DLSI_EVENT_EXECUTED, .job = task->job->id, .attempt = task->task.attempt};
+
+	event.executed.elapsed_ns = task->elapsed_ns;
+	event.executed.failed = task->failed;
+	event.executed.dropped = dls_task_cancelled(&task->task);
+	if (!event.executed.dropped)
+		attach_page(task, &event);
+	destroy(task);
+	dlsi_driver_step(&worker->dialer.driver, now_ns, &event);
+	dlsi_dialer_end(&worker->dialer);
+}
+
+/* Not at the executor: nobody else looks at it. */
+static void end_early(struct task *task)
+{
+	task->stage = OVER;
+	dlsi_loop_post(task->worker->ctx->loop, &task->errand);
+}
+
+/* ---- preparing it */
+
+static int need_manifest(struct task *task)
+{
+	int rc = dlsi_worker_job_manifest(task->job, &task->waiter, &task->why);
+
+	if (rc)
+		return rc;
+	if (task->task.first + task->task.count > task->job->count)
+		return dlsi_fail(&task->why, DLS_EPROTOCOL, "the master asks for items that the job does not have");
+	return dlsi_worker_rows_init(&task->rows, task->job, task->task.first, task->task.count, &task->why);
+}
+
+/* A task that would fill the memory, which is what a stranger can ask for in a few bytes, gets no room. */
+static int take_room(
+	struct task *task, struct dlsi_worker_room *room, uint64_t bytes, uint64_t *taken_out, const char *what)
+{
+	const struct dls_worker *worker = task->worker;
+	uint64_t most = worker->topology.memory_bytes / 2;
+
+	if (most && bytes > most) /* 0: nobody knows */
+		return dlsi_fail(&task->why, DLS_ELIMIT,
+			"the %s of one task have %" PRIu64 " bytes, and the worker %s may use %" PRIu64
+			"; give the job smaller tasks (task_items)",
+			what, bytes, worker->name, most);
+	if (!dlsi_list_empty(&room->waiting) || (room->bytes && room->bytes + bytes > DLSI_PREFETCH_BYTES)) {
+		dlsi_list_append(&room->waiting, &task->waiter.node);
+		return 1;
+	}
+	*taken_out = bytes;
+	room->bytes += bytes;
+	return 0;
+}
+
+static int need_page_room(struct task *task)
+{
+	uint64_t bytes = dlsi_worker_rows_bytes(&task->rows);
+
+	return take_room(task, &task->worker->page_room, bytes, &task->page_bytes, "pages");
+}
+
+static int need_pages(struct task *task)
+{
+	if (!dlsi_worker_rows_get(&task->rows, &task->waiter))
+		return 1;
+	return dlsi_worker_rows_add(&task->rows, &task->task.inputs) ? dlsi_fail_memory(&task->why) : 0;
+}
+
+static int need_model(struct task *task)
+{
+	return task->job->handler ? 0 : dlsi_worker_model_hold(task->job, &task->waiter, &task->model, &task->why);
+}
+
+static int need_input_room(struct task *task)
+{
+	return take_room(task, &task->worker->input_room, task->task.inputs.bytes, &task->input_bytes, "inputs");
+}
+
+static int need_inputs(struct task *task)
+{
+	return !dlsi_worker_reads_get(&task->reads);
+}
+
+/* Goes on as far as it can. */
+static void go_on(struct task *task)
+{
+	static int (*const needs[])(struct task *) = {
+		[NEEDS_MANIFEST] = need_manifest,
+		[NEEDS_PAGE_ROOM] = need_page_room,
+		[NEEDS_PAGES] = need_pages,
+		[NEEDS_MODEL] = need_model,
+		[NEEDS_INPUT_ROOM] = need_input_room,
+		[NEEDS_INPUTS] = need_inputs,
+	};
+	int rc = 0;
+
+	if (dls_task_cancelled(&task->task)) {
+		end_early(task);
+		return;
+	}
+	for (; task->stage < AT_EXECUTOR && rc == 0; task->stage += rc == 0)
+		rc = task->why.code ? 0 : needs[task->stage](task);
+	if (rc > 0)
+		return;
+	task->stage = AT_EXECUTOR; /* also to say why it cannot be run */
+	dlsi_executor_submit(task->worker->devices[task->device].executor, &task->work);
+}
+
+static void look(struct dlsi_waiter *waiter)
+{
+	go_on(dlsi_list_entry(waiter, struct task, waiter));
+}
+
+int dlsi_worker_task_execute(struct dls_worker *worker, const struct dlsi_effect *effect)
+{
+	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
+	struct dlsi_worker_job *job = dlsi_worker_job_find(worker, &effect->job);
+	struct task *task = dlsi_calloc(alloc, 1, sizeof *task);
+
+	if (!task || dlsi_task_init(&task->task, alloc, &job->id, effect->attempt, effect->first,
+			     (uint32_t)(effect->end - effect->first), job->spec.params)) {
+		dlsi_free(alloc, task);
+		return DLS_ENOMEM;
+	}
+	task->worker = worker;
+	task->job = dlsi_worker_job_ref(job);
+	task->device = effect->execute.device;
+	task->why = job->refused;
+	task->work.run = run;
+	task->errand.run = end;
+	dlsi_waiter_init(&task->waiter, look);
+	dlsi_worker_reads_init(&task->reads, job, &task->task.inputs, &task->waiter);
+	dlsi_buffer_init(&task->page, alloc);
+	dlsi_list_append(&worker->tasks, &task->node);
+	dlsi_dialer_begin(&worker->dialer);
+	go_on(task);
+	return 0;
+}
+
+static void cancel(struct task *task)
+{
+	atomic_store_explicit(&task->task.cancelled, true, memory_order_relaxed);
+	if (task->stage >= AT_EXECUTOR)
+		return;
+	dlsi_worker_reads_cancel(&task->reads);
+	if (!task->reads.under_way)
+		end_early(task);
+}
+
+void dlsi_worker_task_cancel(struct dls_worker *worker, uint64_t attempt)
+{
+	dlsi_list_each (node, &worker->tasks) {
+		struct task *task = dlsi_list_entry(node, struct task, node);
+
+		if (task->task.attempt == attempt)
+			cancel(task);
+	}
+}
+
+void dlsi_worker_task_cancel_all(struct dls_worker *worker)
+{
+	dlsi_list_each (node, &worker->tasks)
+		cancel(dlsi_list_entry(node, struct task, node));
+}

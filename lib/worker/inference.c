@@ -1,0 +1,262 @@
+#include "worker/inference.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "worker/crew.h"
+#include "worker/inference_model.h"
+#include "worker/inference_output.h"
+#include <string.h>
+
+/* An item on its way through a batch. */
+struct place {
+	uint32_t item;
+	int code; /* with which it could not be prepared */
+	char *sentence;
+};
+
+struct dlsi_inference {
+	const struct dlsi_alloc *alloc;
+	struct dlsi_device *device;
+	struct dlsi_crew *crew;
+	struct dlsi_list models; /* the one used last at the end */
+	unsigned model_count;
+	struct place places[DLSI_TASK_ITEMS];
+};
+
+int dlsi_inference_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device, unsigned helpers,
+	struct dlsi_inference **inference_out, struct dls_error *err)
+{
+	struct dlsi_inference *inference = dlsi_calloc(alloc, 1, sizeof *inference);
+	int rc;
+
+	if (!inference)
+		return dlsi_fail_memory(err);
+	inference->alloc = alloc;
+	dlsi_list_init(&inference->models);
+	rc = dlsi_device_create(alloc, device, &inference->device, err);
+	if (rc == 0)
+		rc = dlsi_crew_create(alloc, helpers, &inference->crew, err);
+	if (rc)
+		dlsi_inference_destroy(inference);
+	else
+		*inference_out = inference;
+	return rc;
+}
+
+static struct dlsi_inference_model *first_of(struct dlsi_inference *inference)
+{
+	return dlsi_list_entry(inference->models.next, struct dlsi_inference_model, node);
+}
+
+void dlsi_inference_destroy(struct dlsi_inference *inference)
+{
+	if (!inference)
+		return;
+	while (!dlsi_list_empty(&inference->models))
+		dlsi_inference_model_destroy(first_of(inference));
+	dlsi_crew_destroy(inference->crew);
+	dlsi_device_destroy(inference->device);
+	dlsi_free(inference->alloc, inference);
+}
+
+/* The model, loaded now if it is not, in the place of the one that was not used for longest. */
+static int find_model(struct dlsi_inference *inference, const struct dlsi_model_files *files,
+	struct dlsi_inference_model **model_out, struct dls_error *err)
+{
+	struct dlsi_inference_model *found = NULL;
+	int rc = 0;
+
+	dlsi_list_each (node, &inference->models) {
+		struct dlsi_inference_model *model = dlsi_list_entry(node, struct dlsi_inference_model, node);
+
+		if (dlsi_hash_equal(&model->id, &files->id))
+			found = model;
+	}
+	if (!found) {
+		rc = dlsi_inference_model_create(inference->alloc, inference->device, files, &found, err);
+		if (rc)
+			return rc;
+		if (++inference->model_count > DLSI_MODELS_LOADED) {
+			dlsi_inference_model_destroy(first_of(inference));
+			inference->model_count--;
+		}
+	}
+	dlsi_list_remove(&found->node);
+	dlsi_list_append(&inference->models, &found->node);
+	*model_out = found;
+	return 0;
+}
+
+/* A batch being put together. */
+struct batch {
+	struct dlsi_inference_model *model;
+	struct dls_task *task;
+	struct place *places;
+};
+
+static int prepare_item(
+	struct dlsi_inference_model *model, struct dls_task *task, uint32_t item, uint32_t place, struct dls_error *err)
+{
+	size_t inputs = model->plan.input_count;
+	unsigned given = dlsi_task_inputs_of(&task->inputs, item, err);
+	int rc = 0;
+
+	if (!given)
+		return err->code;
+	if (given != inputs)
+		return dlsi_fail(err, DLS_EINVAL, "the model has %zu inputs, and this item brings %u", inputs, given);
+	for (unsigned i = 0; i < given && rc == 0; i++) {
+		struct dlsi_task_input input = dlsi_task_inputs_at(&task->inputs, item, i);
+		void *to = dlsi_inference_model_input(model, i, place);
+
+		if (input.is_file)
+			rc = dlsi_prepare_file(
+				&model->plan.inputs[i], model->alloc, input.tensor->data, input.tensor->bytes, to, err);
+		else
+			rc = dlsi_prepare_tensor(&model->plan.inputs[i], model->alloc, input.tensor, to, err);
+	}
+	return rc;
+}
+
+/* One item of the batch, in any thread of the crew. */
+static void prepare_place(void *arg, uint32_t i)
+{
+	const struct batch *batch = arg;
+	struct place *place = &batch->places[i];
+	struct dls_error err;
+
+	place->code = prepare_item(batch->model, batch->task, place->item, i, &err);
+	place->sentence = place->code ? dlsi_strdup(batch->model->alloc, err.text) : NULL;
+}
+
+/* Fails the items that could not be prepared and closes the gaps they leave; returns how many there are left. */
+static uint32_t sort_out(const struct batch *batch, uint32_t count)
+{
+	uint32_t i = 0;
+
+	while (i < count) {
+		struct place *place = &batch->places[i];
+
+		if (place->code == 0) {
+			i++;
+			continue;
+		}
+		dls_task_fail(batch->task, place->item, place->code, place->sentence);
+		dlsi_free(batch->model->alloc, place->sentence);
+		*place = batch->places[--count];
+		if (i < count && place->code == 0)
+			dlsi_inference_model_move(batch->model, count, i);
+	}
+	return count;
+}
+
+/* One output of one item as it is sent. `best` has room for its highest values and their indices. */
+static struct dlsi_field make_field(const struct dlsi_output_plan *plan, void *values, float *best)
+{
+	struct dlsi_field field = {.media = DLSI_MEDIA_TENSOR, .dtype = (uint8_t)plan->dtype};
+	uint32_t top = plan->how->top;
+
+	if (plan->how->softmax)
+		dlsi_output_softmax(values, plan->count);
+	if (top) {
+		dlsi_output_top(values, plan->count, top, best, (uint32_t *)(best + top));
+		field.media = DLSI_MEDIA_TOP;
+		field.rank = 1;
+		field.dims[0] = top;
+		field.bytes = (struct dlsi_bytes){(uint8_t *)best, 2 * top * (uint32_t)sizeof *best};
+		return field;
+	}
+	field.rank = (uint8_t)plan->rank;
+	memcpy(field.dims, plan->dims, plan->rank * sizeof *plan->dims);
+	field.bytes = (struct dlsi_bytes){values, (uint32_t)plan->bytes};
+	return field;
+}
+
+/* Gives the item what its place holds after a run. */
+static void give(struct dlsi_inference_model *model, struct dls_task *task, uint32_t item, uint32_t place)
+{
+	struct dlsi_field fields[DLSI_ROW_FIELDS];
+	struct dls_error err;
+	float *best = model->best;
+
+	for (size_t i = 0; i < model->plan.output_count; i++) {
+		const struct dlsi_output_plan *plan = &model->plan.outputs[i];
+
+		fields[i] = make_field(plan, dlsi_inference_model_output(model, i, place), best);
+		best += 2 * (size_t)plan->how->top;
+	}
+	if (dlsi_task_give(task, item, fields, (unsigned)model->plan.output_count, &err))
+		dls_task_fail(task, item, err.code, err.text);
+}
+
+/* How many of the items that are left run together: all that may, else a power of two, so that a model needs few plans
+ * whatever the sizes of its tasks are. A plan takes as long to make as a few items to run, of a small model a hundred.
+ */
+static uint32_t choose_run(uint32_t left, uint32_t most)
+{
+	uint32_t items = 1;
+
+	if (left >= most)
+		return most;
+	while (2 * items <= left)
+		items *= 2;
+	return items;
+}
+
+/* Runs the places and gives their items the outputs; adds the time of the runs to *busy_ns. */
+static void run_places(const struct batch *batch, uint32_t count, uint32_t most, int64_t *busy_ns)
+{
+	struct dls_error err;
+
+	for (uint32_t first = 0, items; first < count; first += items) {
+		int64_t start_ns;
+		int rc;
+
+		items = choose_run(count - first, most);
+		rc = dlsi_inference_model_prepare(batch->model, items, &err);
+		start_ns = dlsi_clock_monotonic_ns();
+		if (rc == 0)
+			rc = dlsi_inference_model_run(batch->model, first, items, &err);
+		for (uint32_t i = first; i < first + items; i++) {
+			if (rc)
+				dls_task_fail(batch->task, batch->places[i].item, err.code, err.text);
+			else
+				give(batch->model, batch->task, batch->places[i].item, i);
+		}
+		*busy_ns += dlsi_clock_monotonic_ns() - start_ns;
+	}
+}
+
+static void fail_all(struct dls_task *task, const struct dls_error *why)
+{
+	for (uint32_t i = 0; i < task->count; i++)
+		dls_task_fail(task, i, why->code, why->text);
+}
+
+uint64_t dlsi_inference_run(
+	struct dlsi_inference *inference, const struct dlsi_model_files *files, struct dls_task *task)
+{
+	struct batch batch = {.task = task, .places = inference->places};
+	uint32_t most = 0, count;
+	struct dls_error err;
+	int64_t busy_ns = 0;
+	int rc = find_model(inference, files, &batch.model, &err);
+
+	if (rc == 0) {
+		most = dlsi_inference_model_batch(batch.model);
+		rc = dlsi_inference_model_reserve(batch.model, most < task->count ? most : task->count, &err);
+	}
+	if (rc)
+		fail_all(task, &err);
+	for (uint32_t first = 0; rc == 0 && first < task->count && !dls_task_cancelled(task); first += count) {
+		int64_t start_ns = dlsi_clock_monotonic_ns();
+
+		count = task->count - first < most ? task->count - first : most;
+		for (uint32_t i = 0; i < count; i++)
+			inference->places[i].item = first + i;
+		dlsi_crew_run(inference->crew, prepare_place, &batch, count);
+		busy_ns += dlsi_clock_monotonic_ns() - start_ns;
+		run_places(&batch, sort_out(&batch, count), most, &busy_ns);
+	}
+	return (uint64_t)busy_ns;
+}

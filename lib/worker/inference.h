@@ -1,0 +1,35 @@
+/* The built-in handler of jobs that name a model: loads models on one device, keeps those used last, and runs the items
+ * of a task in batches.
+ *
+ * One thread at a time, which is the device's executor. */
+#ifndef DLSI_INFERENCE_H
+#define DLSI_INFERENCE_H
+
+#include "base/hash.h"
+#include "device/device.h"
+#include "worker/task.h"
+
+struct dlsi_inference;
+
+/* Where the files of a model lie; they are as their hashes say. */
+struct dlsi_model_files {
+	struct dlsi_hash id;
+	const char *onnx;
+	const char *json; /* NULL: there is none */
+};
+
+/* `helpers` threads help to decode and prepare what goes into a batch. Errors: as dlsi_device_create, DLS_EIO (no
+ * threads). */
+int dlsi_inference_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device, unsigned helpers,
+	struct dlsi_inference **inference_out, struct dls_error *err);
+
+/* NULL is allowed. */
+void dlsi_inference_destroy(struct dlsi_inference *inference);
+
+/* Gives each item of the task its result or its error. An item that cannot become the model's input fails alone; what
+ * keeps the whole model from running fails all. Ends early when the task is cancelled. Returns the nanoseconds that the
+ * items took, without what is done once per model and batch size. */
+uint64_t dlsi_inference_run(
+	struct dlsi_inference *inference, const struct dlsi_model_files *files, struct dls_task *task);
+
+#endif

@@ -1,0 +1,183 @@
+#include "worker/inference_model.h"
+
+#include "base/limits.h"
+#include <string.h>
+
+static int read_description(
+	struct dlsi_inference_model *model, const struct dlsi_model_files *files, struct dls_error *err)
+{
+	uint8_t *text;
+	size_t length;
+	int rc;
+
+	if (!files->json)
+		return 0;
+	rc = dlsi_file_read(model->alloc, files->json, DLSI_MODEL_JSON_BYTES, &text, &length, err);
+	if (rc)
+		return rc;
+	rc = dlsi_description_parse(&model->description, "model.json", text, length, err);
+	dlsi_free(model->alloc, text);
+	return rc;
+}
+
+static int make_plan(struct dlsi_inference_model *model, struct dls_error *err)
+{
+	size_t inputs = dlsi_model_input_count(model->model), outputs = dlsi_model_output_count(model->model);
+	struct dlsi_model_port *all = dlsi_calloc(model->alloc, inputs + outputs, sizeof *all);
+	struct dlsi_model_ports ports = {
+		all, all ? all + inputs : NULL, inputs, outputs, !dlsi_model_unbatchable(model->model)};
+	int rc;
+
+	if (!all)
+		return dlsi_fail_memory(err);
+	for (size_t i = 0; i < inputs; i++)
+		all[i] = *dlsi_model_input(model->model, i);
+	for (size_t i = 0; i < outputs; i++)
+		all[inputs + i] = *dlsi_model_output(model->model, i);
+	rc = dlsi_model_plan_init(&model->plan, model->alloc, &model->description, &ports, err);
+	dlsi_free(model->alloc, all);
+	return rc;
+}
+
+static int make_tensors(struct dlsi_inference_model *model, struct dls_error *err)
+{
+	size_t inputs = model->plan.input_count, outputs = model->plan.output_count, best = 1;
+
+	for (size_t i = 0; i < outputs; i++)
+		best += 2 * (size_t)model->plan.outputs[i].how->top;
+	model->best = dlsi_calloc(model->alloc, best, sizeof *model->best);
+	model->inputs = dlsi_calloc(model->alloc, inputs, sizeof *model->inputs);
+	model->outputs = dlsi_calloc(model->alloc, outputs, sizeof *model->outputs);
+	if (!model->best || !model->inputs || !model->outputs)
+		return dlsi_fail_memory(err);
+	for (size_t i = 0; i < inputs; i++) {
+		const struct dlsi_prepare *plan = &model->plan.inputs[i];
+
+		model->inputs[i] =
+			(struct dls_tensor){.size = sizeof *model->inputs, .dtype = plan->dtype, .rank = plan->rank};
+		memcpy(model->inputs[i].dims, plan->dims, sizeof plan->dims);
+	}
+	for (size_t i = 0; i < outputs; i++)
+		model->outputs[i].size = sizeof *model->outputs;
+	return 0;
+}
+
+int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_device *device,
+	const struct dlsi_model_files *files, struct dlsi_inference_model **model_out, struct dls_error *err)
+{
+	struct dlsi_inference_model *model = dlsi_calloc(alloc, 1, sizeof *model);
+	int rc;
+
+	if (!model)
+		return dlsi_fail_memory(err);
+	model->alloc = model->plan.alloc = alloc;
+	model->id = files->id;
+	dlsi_list_init(&model->node);
+	dlsi_description_init(&model->description, alloc);
+	dlsi_arena_init(&model->buffers, alloc);
+	rc = dlsi_file_map(files->onnx, DLSI_MODEL_FILE_BYTES, &model->onnx, err);
+	if (rc == 0)
+		rc = read_description(model, files, err);
+	if (rc == 0)
+		rc = dlsi_model_load(
+			alloc, device, "model.onnx", model->onnx.data, model->onnx.length, &model->model, err);
+	if (rc == 0)
+		rc = make_plan(model, err);
+	if (rc == 0)
+		rc = make_tensors(model, err);
+	if (rc)
+		dlsi_inference_model_destroy(model);
+	else
+		*model_out = model;
+	return rc;
+}
+
+void dlsi_inference_model_destroy(struct dlsi_inference_model *model)
+{
+	dlsi_list_remove(&model->node);
+	dlsi_arena_fini(&model->buffers);
+	dlsi_free(model->alloc, model->inputs);
+	dlsi_free(model->alloc, model->outputs);
+	dlsi_free(model->alloc, model->best);
+	dlsi_model_plan_fini(&model->plan);
+	dlsi_model_destroy(model->model);
+	dlsi_description_fini(&model->description);
+	dlsi_file_unmap(&model->onnx);
+	dlsi_free(model->alloc, model);
+}
+
+uint32_t dlsi_inference_model_batch(const struct dlsi_inference_model *model)
+{
+	size_t item = 1;
+	uint64_t fitting;
+
+	for (size_t i = 0; i < model->plan.input_count; i++)
+		item += model->plan.inputs[i].bytes;
+	for (size_t i = 0; i < model->plan.output_count; i++)
+		item += model->plan.outputs[i].bytes;
+	fitting = DLSI_BATCH_BYTES / item;
+	return fitting < model->plan.max_batch ? (fitting ? (uint32_t)fitting : 1) : model->plan.max_batch;
+}
+
+int dlsi_inference_model_reserve(struct dlsi_inference_model *model, uint32_t items, struct dls_error *err)
+{
+	bool good = true;
+
+	if (items <= model->capacity)
+		return 0;
+	model->capacity = 0;
+	dlsi_arena_fini(&model->buffers);
+	for (size_t i = 0; i < model->plan.input_count && good; i++) {
+		model->inputs[i].data = dlsi_arena_take(&model->buffers, items, model->plan.inputs[i].bytes);
+		good = model->inputs[i].data != NULL;
+	}
+	for (size_t i = 0; i < model->plan.output_count && good; i++) {
+		model->outputs[i].data = dlsi_arena_take(&model->buffers, items, model->plan.outputs[i].bytes);
+		good = model->outputs[i].data != NULL;
+	}
+	if (!good)
+		return dlsi_fail_memory(err);
+	model->capacity = items;
+	return 0;
+}
+
+void *dlsi_inference_model_input(struct dlsi_inference_model *model, size_t input, uint32_t place)
+{
+	return (uint8_t *)(uintptr_t)model->inputs[input].data + place * model->plan.inputs[input].bytes;
+}
+
+void *dlsi_inference_model_output(struct dlsi_inference_model *model, size_t output, uint32_t place)
+{
+	return (uint8_t *)(uintptr_t)model->outputs[output].data + place * model->plan.outputs[output].bytes;
+}
+
+void dlsi_inference_model_move(struct dlsi_inference_model *model, uint32_t from, uint32_t to)
+{
+	for (size_t i = 0; i < model->plan.input_count && from != to; i++)
+		memcpy(dlsi_inference_model_input(model, i, to), dlsi_inference_model_input(model, i, from),
+			model->plan.inputs[i].bytes);
+}
+
+int dlsi_inference_model_prepare(struct dlsi_inference_model *model, uint32_t items, struct dls_error *err)
+{
+	return dlsi_model_prepare(model->model, items, err);
+}
+
+int dlsi_inference_model_run(struct dlsi_inference_model *model, uint32_t first, uint32_t items, struct dls_error *err)
+{
+	struct dls_tensor inputs[DLSI_ROW_FIELDS], outputs[DLSI_ROW_FIELDS];
+
+	for (size_t i = 0; i < model->plan.input_count; i++) {
+		inputs[i] = model->inputs[i];
+		if (model->plan.batchable)
+			inputs[i].dims[0] = items;
+		inputs[i].data = dlsi_inference_model_input(model, i, first);
+		inputs[i].bytes = items * model->plan.inputs[i].bytes;
+	}
+	for (size_t i = 0; i < model->plan.output_count; i++) {
+		outputs[i] = model->outputs[i];
+		outputs[i].data = dlsi_inference_model_output(model, i, first);
+		outputs[i].bytes = items * model->plan.outputs[i].bytes;
+	}
+	return dlsi_model_run(model->model, items, inputs, outputs, err);
+}

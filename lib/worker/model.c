@@ -1,0 +1,289 @@
+#include "worker/model.h"
+
+#include "base/limits.h"
+#include "model/folder.h"
+#include "worker/model_cache.h"
+#include "worker/worker.h"
+
+static const char *const names[DLSI_WORKER_MODEL_FILES] = {DLSI_MODEL_ONNX, DLSI_MODEL_JSON};
+
+/* ---- on the librarian's thread */
+
+/* Notes which files are to be had, and pins those that are in the cache. */
+static int seek(struct dlsi_worker_model *model, struct dls_error *err)
+{
+	struct dlsi_cache *cache = model->worker->cache;
+	const struct dlsi_alloc *alloc = &model->worker->ctx->alloc;
+	struct dlsi_bundle bundle;
+	int rc = dlsi_bundle_decode(alloc, dlsi_frame_data(model->list), dlsi_frame_size(model->list), &bundle, err);
+
+	if (rc)
+		return rc;
+	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES && rc == 0; i++) {
+		const struct dlsi_bundle_file *listed = dlsi_bundle_find(&bundle, names[i]);
+		struct dlsi_worker_model_file *file = &model->files[i];
+
+		if (!listed)
+			continue;
+		file->listed = true;
+		file->blob = (struct dlsi_blob){listed->hash, listed->length, DLSI_PROOF_HASH};
+		rc = dlsi_cache_pin(cache, &listed->hash, listed->length, &file->pin, err);
+		file->pinned = rc == 0;
+		if (rc == DLS_ENOTFOUND)
+			rc = dlsi_cache_begin(cache, listed->length, &file->path, err);
+	}
+	dlsi_bundle_fini(&bundle);
+	return rc;
+}
+
+/* Adds to the cache what has been fetched, even if the rest could not be. */
+static int store(struct dlsi_worker_model *model, struct dls_error *err)
+{
+	int first = 0;
+
+	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++) {
+		struct dlsi_worker_model_file *file = &model->files[i];
+		int rc;
+
+		if (!file->fetched)
+			continue;
+		rc = dlsi_cache_commit(model->worker->cache, file->path, &file->blob.name, file->blob.length,
+			&file->pin, first ? NULL : err);
+		file->pinned = rc == 0;
+		first = first ? first : rc;
+	}
+	return first;
+}
+
+static void work(struct dlsi_work *work)
+{
+	struct dlsi_worker_model *model = dlsi_list_entry(work, struct dlsi_worker_model, work);
+	struct dls_error err;
+	int rc = model->state == DLSI_WORKER_MODEL_SEEKING ? seek(model, &err) : store(model, &err);
+
+	if (rc && !model->failed.code)
+		model->failed = err;
+	dlsi_loop_post(model->worker->ctx->loop, &model->errand);
+}
+
+/* ---- on the loop's thread */
+
+static void forget_files(struct dlsi_worker_model *model)
+{
+	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++) {
+		struct dlsi_worker_model_file *file = &model->files[i];
+
+		if (file->pinned)
+			dlsi_cache_unpin(model->worker->cache, &file->pin);
+		dlsi_free(&model->worker->ctx->alloc, file->path);
+		*file = (struct dlsi_worker_model_file){.model = model};
+	}
+}
+
+static void order(struct dlsi_worker_model *model, enum dlsi_worker_model_state state)
+{
+	model->state = state;
+	dlsi_dialer_begin(&model->worker->dialer);
+	dlsi_executor_submit(model->worker->librarian, &model->work);
+}
+
+/* It is here, or cannot be had from this job's holder: tells the tasks that wait. */
+static void settle(struct dlsi_worker_model *model)
+{
+	struct dlsi_worker_job *job = model->job;
+
+	dlsi_frame_unref(model->list);
+	model->list = NULL;
+	model->state = model->failed.code ? DLSI_WORKER_MODEL_AWAY : DLSI_WORKER_MODEL_HERE;
+	if (model->failed.code)
+		forget_files(model);
+	dlsi_waiters_wake(&model->waiting);
+	if (model->job == job) { /* no task of another job has begun anew */
+		model->job = NULL;
+		model->failed.code = 0;
+	}
+	dlsi_worker_job_unref(job);
+}
+
+static void take_file(struct dlsi_pending_fetch *fetch, int64_t now_ns)
+{
+	struct dlsi_worker_model_file *file = dlsi_list_entry(fetch, struct dlsi_worker_model_file, fetch);
+	struct dlsi_worker_model *model = file->model;
+
+	(void)now_ns;
+	file->fetched = fetch->err.code == 0;
+	if (fetch->err.code && !model->failed.code)
+		model->failed = fetch->err;
+	if (--model->fetching == 0)
+		order(model, DLSI_WORKER_MODEL_STORING);
+}
+
+static void fetch_files(struct dlsi_worker_model *model)
+{
+	model->state = DLSI_WORKER_MODEL_FILLING;
+	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++) {
+		struct dlsi_worker_model_file *file = &model->files[i];
+		struct dlsi_fetch wanted = dlsi_worker_job_fetch(model->job);
+
+		if (!file->path)
+			continue;
+		wanted.blob = file->blob;
+		wanted.length = file->blob.length;
+		wanted.path = file->path;
+		model->fetching++;
+		dlsi_fetch_begin(&model->worker->dialer, &file->fetch, &wanted, take_file);
+	}
+	if (!model->fetching)
+		settle(model);
+}
+
+/* The librarian is ready. */
+static void go_on(struct dlsi_errand *errand, int64_t now_ns)
+{
+	struct dlsi_worker_model *model = dlsi_list_entry(errand, struct dlsi_worker_model, errand);
+	struct dls_worker *worker = model->worker;
+
+	(void)now_ns;
+	if (model->state == DLSI_WORKER_MODEL_SEEKING && !model->failed.code)
+		fetch_files(model);
+	else
+		settle(model);
+	dlsi_dialer_end(&worker->dialer);
+}
+
+static void take_list(struct dlsi_pending_fetch *fetch, int64_t now_ns)
+{
+	struct dlsi_worker_model *model = dlsi_list_entry(fetch, struct dlsi_worker_model, fetch);
+
+	(void)now_ns;
+	model->list = fetch->frame;
+	model->failed = fetch->err;
+	if (fetch->err.code)
+		settle(model);
+	else
+		order(model, DLSI_WORKER_MODEL_SEEKING);
+}
+
+/* Asks the job's holder. */
+static int begin(struct dlsi_worker_model *model, struct dlsi_worker_job *job, struct dls_error *err)
+{
+	struct dlsi_fetch wanted = dlsi_worker_job_fetch(job);
+
+	if (model->bundle.length > DLSI_BUNDLE_BYTES)
+		return dlsi_fail(
+			err, DLS_ELIMIT, "the list of the model's files is longer than %d bytes", DLSI_BUNDLE_BYTES);
+	wanted.blob = model->bundle;
+	wanted.length = model->bundle.length;
+	model->job = dlsi_worker_job_ref(job);
+	model->failed.code = 0;
+	model->state = DLSI_WORKER_MODEL_LISTING;
+	dlsi_fetch_begin(&model->worker->dialer, &model->fetch, &wanted, take_list);
+	return 0;
+}
+
+static void destroy(struct dlsi_worker_model *model)
+{
+	forget_files(model);
+	dlsi_list_remove(&model->node);
+	model->worker->model_count--;
+	dlsi_free(&model->worker->ctx->alloc, model);
+}
+
+/* Makes room for one more. Those that are held or under way stay, however many they are: tasks bound their number. */
+static void trim(struct dls_worker *worker)
+{
+	dlsi_list_each (node, &worker->models) {
+		struct dlsi_worker_model *model = dlsi_list_entry(node, struct dlsi_worker_model, node);
+		bool idle = model->state == DLSI_WORKER_MODEL_AWAY || model->state == DLSI_WORKER_MODEL_HERE;
+
+		if (worker->model_count >= DLSI_MODELS_LOADED && idle && !model->tasks && !model->job)
+			destroy(model);
+	}
+}
+
+static struct dlsi_worker_model *create(struct dls_worker *worker, const struct dlsi_blob *bundle)
+{
+	struct dlsi_worker_model *model = dlsi_calloc(&worker->ctx->alloc, 1, sizeof *model);
+
+	if (!model)
+		return NULL;
+	*model = (struct dlsi_worker_model){.worker = worker, .bundle = *bundle, .work.run = work, .errand.run = go_on};
+	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++)
+		model->files[i].model = model;
+	dlsi_list_init(&model->node);
+	dlsi_list_init(&model->waiting);
+	worker->model_count++;
+	return model;
+}
+
+static struct dlsi_worker_model *find(struct dls_worker *worker, const struct dlsi_blob *bundle)
+{
+	struct dlsi_worker_model *found = NULL;
+
+	dlsi_list_each (node, &worker->models) {
+		struct dlsi_worker_model *model = dlsi_list_entry(node, struct dlsi_worker_model, node);
+
+		if (dlsi_hash_equal(&model->bundle.name, &bundle->name))
+			found = model;
+	}
+	if (!found) {
+		trim(worker);
+		found = create(worker, bundle);
+	}
+	if (found) {
+		dlsi_list_remove(&found->node);
+		dlsi_list_append(&worker->models, &found->node);
+	}
+	return found;
+}
+
+int dlsi_worker_model_hold(struct dlsi_worker_job *job, struct dlsi_waiter *waiter,
+	struct dlsi_worker_model **model_out, struct dls_error *err)
+{
+	struct dlsi_worker_model *model = find(job->worker, &job->spec.model);
+	int rc = 0;
+
+	if (!model)
+		return dlsi_fail_memory(err);
+	if (model->state == DLSI_WORKER_MODEL_HERE) {
+		model->tasks++;
+		*model_out = model;
+		return 0;
+	}
+	if (model->state == DLSI_WORKER_MODEL_AWAY) {
+		if (model->failed.code && model->job == job)
+			return dlsi_fail(err, model->failed.code, "the model cannot be had: %s", model->failed.text);
+		rc = begin(model, job, err);
+	}
+	if (rc)
+		return rc;
+	dlsi_list_append(&model->waiting, &waiter->node);
+	return 1;
+}
+
+void dlsi_worker_model_drop(struct dlsi_worker_model *model)
+{
+	model->tasks--;
+}
+
+struct dlsi_model_files dlsi_worker_model_files(const struct dlsi_worker_model *model)
+{
+	return (struct dlsi_model_files){
+		.id = model->bundle.name, .onnx = model->files[0].pin.path, .json = model->files[1].pin.path};
+}
+
+int dlsi_worker_models_init(struct dls_worker *worker, const char *folder, struct dls_error *err)
+{
+	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
+	int rc = dlsi_worker_cache_open(alloc, folder, &worker->cache, err);
+
+	return rc ? rc : dlsi_executor_create(alloc, "dls-librarian", &worker->librarian, err);
+}
+
+void dlsi_worker_models_fini(struct dls_worker *worker)
+{
+	dlsi_executor_destroy(worker->librarian);
+	dlsi_list_each (node, &worker->models)
+		destroy(dlsi_list_entry(node, struct dlsi_worker_model, node));
+	dlsi_cache_close(worker->cache);
+}

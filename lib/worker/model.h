@@ -1,0 +1,71 @@
+/* The models of a worker's jobs, as files in its cache: fetched when a task needs one, then kept pinned.
+ *
+ * The list of a model's files and the files come from the holder of the job that asked first; if that one fails, the
+ * next job that needs the model brings its own holder. Hashing and the disk are left to the worker's librarian, an
+ * executor; everything else is the loop's. */
+#ifndef DLSI_WORKER_MODEL_H
+#define DLSI_WORKER_MODEL_H
+
+#include "node/executor.h"
+#include "store/bundle.h"
+#include "store/cache.h"
+#include "worker/inference.h"
+#include "worker/job.h"
+
+enum dlsi_worker_model_state {
+	DLSI_WORKER_MODEL_AWAY,    /* nobody asked yet, or it failed */
+	DLSI_WORKER_MODEL_LISTING, /* the list of its files is on its way */
+	DLSI_WORKER_MODEL_SEEKING, /* the librarian reads the list and looks what is in the cache */
+	DLSI_WORKER_MODEL_FILLING, /* what is missing is on its way into the cache */
+	DLSI_WORKER_MODEL_STORING, /* the librarian checks it */
+	DLSI_WORKER_MODEL_HERE,
+};
+
+/* A file that running needs. */
+struct dlsi_worker_model_file {
+	struct dlsi_worker_model *model;
+	bool listed; /* the model has it */
+	bool pinned;
+	bool fetched; /* and not yet checked */
+	struct dlsi_blob blob;
+	struct dlsi_cache_pin pin;
+	char *path; /* where it is fetched to; NULL: it is in the cache */
+	struct dlsi_pending_fetch fetch;
+};
+
+enum { DLSI_WORKER_MODEL_FILES = 2 }; /* model.onnx, model.json */
+
+struct dlsi_worker_model {
+	struct dlsi_list node; /* on worker->models, the one asked for last at the end */
+	struct dls_worker *worker;
+	unsigned tasks; /* that hold it */
+	struct dlsi_blob bundle;
+	enum dlsi_worker_model_state state;
+	struct dlsi_worker_job *job; /* whose holder is asked */
+	struct dlsi_pending_fetch fetch;
+	struct dlsi_frame *list;
+	struct dlsi_worker_model_file files[DLSI_WORKER_MODEL_FILES];
+	unsigned fetching;
+	struct dlsi_list waiting;
+	struct dls_error failed; /* with a code: what stands against it; of `job`'s tasks when they are told */
+	struct dlsi_work work;
+	struct dlsi_errand errand;
+};
+
+/* 0: the job's model is here and held; 1: it is on its way, and the waiter waits for it. Errors: those of the data
+ * plane and the cache, DLS_EFORMAT. */
+int dlsi_worker_model_hold(struct dlsi_worker_job *job, struct dlsi_waiter *waiter,
+	struct dlsi_worker_model **model_out, struct dls_error *err);
+void dlsi_worker_model_drop(struct dlsi_worker_model *model);
+
+/* Valid while it is held. Any thread. */
+struct dlsi_model_files dlsi_worker_model_files(const struct dlsi_worker_model *model);
+
+/* Opens the cache in this folder; dlsi_worker_models_fini follows also a failure. Errors: as dlsi_worker_cache_open and
+ * dlsi_executor_create. */
+int dlsi_worker_models_init(struct dls_worker *worker, const char *folder, struct dls_error *err);
+
+/* When the worker ends; nothing is under way. */
+void dlsi_worker_models_fini(struct dls_worker *worker);
+
+#endif

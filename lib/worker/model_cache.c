@@ -1,0 +1,41 @@
+#include "worker/model_cache.h"
+
+#include "base/buffer.h"
+#include <stdlib.h>
+
+/* Where models are kept when nobody says where. */
+static int choose_cache(const struct dlsi_alloc *alloc, char **folder_out, struct dls_error *err)
+{
+	const char *above = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	struct dlsi_buffer path;
+	size_t length;
+
+	if (!(above && *above == '/') && !(home && *home == '/'))
+		return dlsi_fail(err, DLS_EINVAL,
+			"there is no place to keep models, since neither XDG_CACHE_HOME nor HOME is set: set "
+			"cache_dir");
+	dlsi_buffer_init(&path, alloc);
+	if (above && *above == '/')
+		dlsi_buffer_printf(&path, "%s/dlsched", above);
+	else
+		dlsi_buffer_printf(&path, "%s/.cache/dlsched", home);
+	dlsi_buffer_append(&path, "", 1);
+	if (path.failed) {
+		dlsi_buffer_fini(&path);
+		return dlsi_fail_memory(err);
+	}
+	*folder_out = (char *)dlsi_buffer_take(&path, &length);
+	return 0;
+}
+
+int dlsi_worker_cache_open(
+	const struct dlsi_alloc *alloc, const char *folder, struct dlsi_cache **cache_out, struct dls_error *err)
+{
+	char *chosen = NULL;
+	int rc = folder ? 0 : choose_cache(alloc, &chosen, err);
+
+	if (rc == 0)
+		rc = dlsi_cache_open(alloc, folder ? folder : chosen, 0, cache_out, err);
+	dlsi_free(alloc, chosen);
+	return rc;
+}

@@ -1,0 +1,45 @@
+/* A task as its handler sees it: the inputs of its items, and the result or error that each of them gets.
+ *
+ * Made and prepared by one thread, then executed and finished by another, then destroyed; only the wish to cancel comes
+ * from outside at any time. */
+#ifndef DLSI_TASK_H
+#define DLSI_TASK_H
+
+#include "worker/task_input.h"
+#include <dlsched/worker.h>
+#include <stdatomic.h>
+
+struct dlsi_task_output;
+
+struct dls_task {
+	const struct dlsi_alloc *alloc;
+	char job[DLSI_ID_TEXT_BYTES];
+	uint64_t attempt;
+	uint64_t first; /* item of the job */
+	uint32_t count;
+	const char *params;             /* borrowed, JSON */
+	struct dlsi_task_inputs inputs; /* a row per item, added by the maker; none if there are none to be had */
+	struct dlsi_task_output *outputs;
+	uint64_t output_bytes;
+	atomic_bool cancelled;
+};
+
+/* `params` must outlive the task. Errors: DLS_ENOMEM. */
+int dlsi_task_init(struct dls_task *task, const struct dlsi_alloc *alloc, const struct dlsi_id *job, uint64_t attempt,
+	uint64_t first, uint32_t count, const char *params);
+void dlsi_task_fini(struct dls_task *task);
+
+/* Gives an item its result, whatever it had before; the bytes are copied. Errors: DLS_ELIMIT, DLS_ENOMEM (then it has
+ * what it had). */
+int dlsi_task_give(
+	struct dls_task *task, uint32_t item, const struct dlsi_field *fields, unsigned count, struct dls_error *err);
+
+/* Whether every item has been given something. */
+bool dlsi_task_is_complete(const struct dls_task *task);
+
+/* Writes the task's result page. Items that were given nothing fail because their inputs could not be had, or else with
+ * `missing`. *failed_out counts the error rows. Errors: DLS_ENOMEM. */
+int dlsi_task_finish(
+	struct dls_task *task, const struct dls_error *missing, struct dlsi_buffer *page, uint32_t *failed_out);
+
+#endif
