@@ -116,6 +116,27 @@ int dlsi_file_hash(
 	return rc;
 }
 
+int dlsi_file_read_head(
+	const char *path, uint64_t limit, uint8_t *head, size_t room, size_t *length_out, struct dls_error *err)
+{
+	size_t length, wanted;
+	ssize_t got;
+	int error, fd = open_regular(path, limit, &length, err);
+
+	if (fd < 0)
+		return fd;
+	wanted = length < room ? length : room;
+	got = read_all(fd, head, wanted);
+	error = errno;
+	close(fd);
+	if (got < 0)
+		return dlsi_fail_errno(err, DLS_EIO, error, "cannot read %s", path);
+	if ((size_t)got < wanted)
+		return dlsi_fail(err, DLS_EIO, "%s became shorter while it was read", path);
+	*length_out = length;
+	return 0;
+}
+
 int dlsi_file_map(const char *path, uint64_t limit, struct dlsi_file_map *map_out, struct dls_error *err)
 {
 	size_t length;
@@ -191,8 +212,13 @@ static int make_one_folder(const char *path, struct dls_error *err)
 	if (mkdir(path, 0700) == 0)
 		return 0;
 	error = errno;
-	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-		return 0;
+	if (stat(path, &status) == 0) {
+		if (S_ISDIR(status.st_mode))
+			return 0;
+		return dlsi_fail(err, DLS_EIO, "%s is there and is not a folder", path);
+	}
+	if (error == EEXIST)
+		return dlsi_fail_errno(err, DLS_EIO, errno, "%s is a link to no folder", path);
 	return dlsi_fail_errno(err, DLS_EIO, error, "cannot create the folder %s", path);
 }
 

@@ -20,6 +20,11 @@ int dlsi_file_hash(
 int dlsi_file_hash_open(
 	int fd, const char *path, struct dlsi_hash *hash_out, uint64_t *length_out, struct dls_error *err);
 
+/* The first bytes of a regular file of at most `limit` bytes, `room` of them or all, and the length of the whole.
+ * Errors: as dlsi_file_read, without DLS_ENOMEM; DLS_EIO also for a file that becomes shorter meanwhile. */
+int dlsi_file_read_head(
+	const char *path, uint64_t limit, uint8_t *head, size_t room, size_t *length_out, struct dls_error *err);
+
 /* A file mapped for reading, private and unchanged while mapped as long as nobody writes into it. */
 struct dlsi_file_map {
 	const uint8_t *data; /* NULL for an empty file */

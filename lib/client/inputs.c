@@ -181,18 +181,18 @@ static int add_small_file(struct dlsi_inputs *inputs, const char *path, struct d
 }
 
 /* Adds what the file holds, of which the blob has been added. */
-static int add_file_items(struct dlsi_inputs *inputs, const char *path, const struct dlsi_file_map *map,
+static int add_file_items(struct dlsi_inputs *inputs, const char *path, const uint8_t *head,
 	const struct dlsi_blob *blob, struct dls_error *err)
 {
 	struct dlsi_field field = {.media = DLSI_MEDIA_FILE};
 	uint64_t items;
 	int rc;
 
-	if (!dlsi_idx_recognise(map->data, map->length)) {
-		point_into_blob(&field, blob, 0, map->length);
+	if (!dlsi_idx_recognise(head, blob->length)) {
+		point_into_blob(&field, blob, 0, blob->length);
 		return add_row(inputs, &field, 1, err);
 	}
-	rc = read_idx(path, map->data, map->length, &items, &field, err);
+	rc = read_idx(path, head, blob->length, &items, &field, err);
 	if (rc)
 		return rc;
 	point_into_blob(&field, blob, field.offset, field.length);
@@ -201,25 +201,21 @@ static int add_file_items(struct dlsi_inputs *inputs, const char *path, const st
 
 static int add_large_file(struct dlsi_inputs *inputs, const char *path, struct dls_error *err)
 {
-	struct dlsi_file_map map;
+	uint8_t head[DLSI_IDX_HEADER_BYTES] = {0};
+	size_t length;
 	char *copy;
 	int rc = reserve_blobs(inputs, 1, err);
 
-	if (rc)
-		return rc;
-	rc = dlsi_file_map(path, DLSI_BLOB_BYTES, &map, err);
+	if (rc == 0)
+		rc = dlsi_file_read_head(path, DLSI_BLOB_BYTES, head, sizeof head, &length, err);
 	if (rc)
 		return rc;
 	copy = dlsi_strdup(inputs->alloc, path);
-	if (!copy) {
-		rc = dlsi_fail_memory(err);
-		goto out;
-	}
-	rc = add_file_items(inputs, path, &map, add_blob(inputs, copy, NULL, map.length), err);
+	if (!copy)
+		return dlsi_fail_memory(err);
+	rc = add_file_items(inputs, path, head, add_blob(inputs, copy, NULL, length), err);
 	if (rc)
 		drop_blob(inputs);
-out:
-	dlsi_file_unmap(&map);
 	return rc;
 }
 

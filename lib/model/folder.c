@@ -22,10 +22,12 @@ static int load_graph(
 	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
 {
 	char *name = dlsi_file_join(alloc, path, DLSI_MODEL_ONNX);
-	int rc = name ? dlsi_file_map(name, DLSI_MODEL_FILE_BYTES, &folder->onnx, err) : dlsi_fail_memory(err);
+	int rc = dlsi_fail_memory(err);
 
+	if (name)
+		rc = dlsi_file_read(alloc, name, DLSI_MODEL_FILE_BYTES, &folder->onnx, &folder->onnx_length, err);
 	if (rc == 0) {
-		rc = dlsi_graph_load(alloc, folder->onnx.data, folder->onnx.length, &folder->graph, err);
+		rc = dlsi_graph_load(alloc, folder->onnx, folder->onnx_length, &folder->graph, err);
 		if (rc && rc != DLS_ENOMEM)
 			dlsi_fail_in(err, rc, "%s", name);
 	}
@@ -135,7 +137,7 @@ static int read_labels(
 int dlsi_model_folder_open(
 	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
 {
-	struct dlsi_model_folder made = {.plan.alloc = alloc, .labels.alloc = alloc};
+	struct dlsi_model_folder made = {.alloc = alloc, .plan.alloc = alloc, .labels.alloc = alloc};
 	int rc = check_is_folder(path, err);
 
 	dlsi_description_init(&made.description, alloc);
@@ -160,7 +162,7 @@ void dlsi_model_folder_close(struct dlsi_model_folder *folder)
 	dlsi_model_plan_fini(&folder->plan);
 	dlsi_description_fini(&folder->description);
 	dlsi_graph_destroy(folder->graph);
-	dlsi_file_unmap(&folder->onnx);
+	dlsi_free(folder->alloc, folder->onnx);
 }
 
 /* null stands for a dimension that the file leaves open. */

@@ -13,7 +13,9 @@
 #define DLSI_MODEL_LABELS "labels.txt"
 
 struct dlsi_model_folder {
-	struct dlsi_file_map onnx;
+	const struct dlsi_alloc *alloc;
+	uint8_t *onnx; /* read, not mapped: the file may be written over while the graph is in use */
+	size_t onnx_length;
 	struct dlsi_graph *graph;
 	struct dlsi_description description;
 	struct dlsi_model_plan plan;

@@ -67,14 +67,14 @@ int dlsi_node_model_check(const struct dls_model *model, struct dls_error *err)
 static int load(struct dls_model *model, struct dls_error *err)
 {
 	const struct dlsi_alloc *alloc = &model->ctx->alloc;
-	const struct dlsi_file_map *onnx = &model->folder.onnx;
+	const struct dlsi_model_folder *folder = &model->folder;
 	int rc = 0;
 
 	if (!model->device)
 		rc = dlsi_device_create(alloc, &dlsi_device_onednn, &model->device, err);
 	if (rc == 0 && !model->model)
 		rc = dlsi_model_load(
-			alloc, model->device, DLSI_MODEL_ONNX, onnx->data, onnx->length, &model->model, err);
+			alloc, model->device, DLSI_MODEL_ONNX, folder->onnx, folder->onnx_length, &model->model, err);
 	return rc;
 }
 

@@ -165,6 +165,8 @@ static int check_content(struct dlsi_cache *cache, int fd, const char *path, con
 	struct dlsi_hash found;
 	uint64_t found_length;
 
+	if ((uint64_t)status->st_size > DLSI_MODEL_FILE_BYTES) /* hashing it could take for ever */
+		return dlsi_fail(err, DLS_EFORMAT, "%s is damaged: it is larger than any file of a model", path);
 	if (!is_verified(cache, hash, status)) {
 		int rc = dlsi_file_hash_open(fd, path, &found, &found_length, err);
 
@@ -239,8 +241,10 @@ static int check_disk(const char *folder, uint64_t length, struct dls_error *err
 int dlsi_cache_begin(struct dlsi_cache *cache, uint64_t length, char **path_out, struct dls_error *err)
 {
 	char name[sizeof DLSI_CACHE_NEW + 16], *path;
-	int rc = dlsi_evict_until_fits(cache->alloc, cache->folder, cache->limit, length, err);
+	int rc = dlsi_file_make_folder(cache->alloc, cache->folder, err); /* it may have been tidied away */
 
+	if (rc == 0)
+		rc = dlsi_evict_until_fits(cache->alloc, cache->folder, cache->limit, length, err);
 	if (rc == 0)
 		rc = check_disk(cache->folder, length, err);
 	if (rc)

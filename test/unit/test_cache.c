@@ -175,15 +175,18 @@ static void test_wrong_content_is_not_added(void **state)
 	dlsi_cache_close(cache);
 }
 
+enum { DAMAGES = 4 };
+
 static void damage(const struct item *item, int how)
 {
+	static const off_t lengths[DAMAGES] = {0, 9, 11, (off_t)1 << 40}; /* the last would take hours to hash */
 	int fd = open(path_of(item->name), O_WRONLY);
 
 	assert_true(fd >= 0);
 	if (how == 0)
 		assert_int_equal(pwrite(fd, "!", 1, 5), 1);
 	else
-		assert_int_equal(ftruncate(fd, how == 1 ? 9 : 11), 0);
+		assert_int_equal(ftruncate(fd, lengths[how]), 0);
 	close(fd);
 }
 
@@ -193,17 +196,17 @@ static void test_damaged_file_is_removed_and_added_again(void **state)
 
 	(void)state;
 	make_folder();
-	for (int how = 0; how < 6; how++) {
+	for (int how = 0; how < 2 * DAMAGES; how++) {
 		struct dlsi_cache *cache = open_cache(0), *later;
 
 		add_unpinned(cache, &item);
-		damage(&item, how % 3);
+		damage(&item, how % DAMAGES);
 		later = open_cache(0); /* another process, which has not seen it yet */
-		if (how < 3)
+		if (how < DAMAGES)
 			assert_false(has(later, &item));
 		else
 			add_unpinned(later, &item); /* which finds it damaged */
-		assert_int_equal(access(path_of(item.name), F_OK), how < 3 ? -1 : 0);
+		assert_int_equal(access(path_of(item.name), F_OK), how < DAMAGES ? -1 : 0);
 		add_unpinned(later, &item);
 		assert_true(has(later, &item));
 		assert_true(has(cache, &item)); /* a new file, which this one hashes too */
@@ -274,6 +277,21 @@ static void test_pinned_stays(void **state)
 	add_unpinned(neighbour, &third);
 	assert_false(has(cache, &pinned));
 	dlsi_cache_close(neighbour);
+	dlsi_cache_close(cache);
+}
+
+static void test_folder_that_was_tidied_away_is_made_again(void **state)
+{
+	struct item item = item_of(1, 10);
+	struct dlsi_cache *cache;
+
+	(void)state;
+	make_folder();
+	cache = open_cache(0);
+	assert_int_equal(rmdir(folder), 0);
+	assert_false(has(cache, &item));
+	add_unpinned(cache, &item);
+	assert_true(has(cache, &item));
 	dlsi_cache_close(cache);
 }
 
@@ -432,5 +450,6 @@ static void test_memory_runs_out(void **state)
 }
 
 UNIT_MAIN(test_added_is_there_for_all, test_wrong_content_is_not_added, test_damaged_file_is_removed_and_added_again,
-	test_longest_unused_goes_first, test_pinned_stays, test_odd_files_are_left_alone,
-	test_left_overs_are_removed_when_old, test_full_disk, test_many_users_of_one_folder, test_memory_runs_out)
+	test_longest_unused_goes_first, test_pinned_stays, test_folder_that_was_tidied_away_is_made_again,
+	test_odd_files_are_left_alone, test_left_overs_are_removed_when_old, test_full_disk,
+	test_many_users_of_one_folder, test_memory_runs_out)

@@ -71,7 +71,7 @@ static void test_written_and_read(void **state)
 static void assert_refused(const char *what, uint64_t limit, int code)
 {
 	struct dlsi_file_map map = {(const uint8_t *)"untouched", 9};
-	uint8_t *data = NULL;
+	uint8_t *data = NULL, head[4];
 	size_t length = 7;
 	struct dls_error err;
 
@@ -82,6 +82,9 @@ static void assert_refused(const char *what, uint64_t limit, int code)
 	assert_int_equal(dlsi_file_map(what, limit, &map, &err), code);
 	assert_non_null(strstr(err.text, what));
 	assert_int_equal(map.length, 9);
+	assert_int_equal(dlsi_file_read_head(what, limit, head, sizeof head, &length, &err), code);
+	assert_non_null(strstr(err.text, what));
+	assert_int_equal(length, 7);
 }
 
 static void test_what_is_no_readable_file(void **state)
@@ -105,6 +108,40 @@ static void test_limit(void **state)
 	assert_refused(path, 4, DLS_ELIMIT);
 	assert_int_equal(truncate(path, 1LL << 40), 0); /* sparse */
 	assert_refused(path, 1 << 20, DLS_ELIMIT);
+}
+
+static void test_head(void **state)
+{
+	uint8_t head[4] = "....";
+	struct dls_error err;
+	size_t length;
+
+	(void)state;
+	in_folder("file");
+	write_whole("12345", 5);
+	assert_int_equal(dlsi_file_read_head(path, 5, head, sizeof head, &length, &err), 0);
+	assert_int_equal(length, 5);
+	assert_memory_equal(head, "1234", 4);
+	write_whole("xy", 2);
+	assert_int_equal(dlsi_file_read_head(path, 5, head, sizeof head, &length, &err), 0);
+	assert_int_equal(length, 2);
+	assert_memory_equal(head, "xy34", 4);
+}
+
+/* As one that becomes shorter after its length was asked. */
+static void test_file_with_less_in_it_than_it_says(void **state)
+{
+	const char *short_file = "/sys/kernel/uevent_seqnum";
+	struct dls_error err;
+	struct stat status;
+	uint8_t head[1024];
+	size_t length;
+
+	(void)state;
+	if (stat(short_file, &status) || status.st_size < (off_t)sizeof head)
+		skip();
+	assert_int_equal(dlsi_file_read_head(short_file, 1 << 20, head, sizeof head, &length, &err), DLS_EIO);
+	assert_non_null(strstr(err.text, short_file));
 }
 
 static int files_in_folder(void)
@@ -174,8 +211,13 @@ static void test_folders(void **state)
 	strcat(path, "/file");
 	write_whole("x", 1);
 	assert_int_equal(dlsi_file_make_folder(unit_alloc(), path, &err), DLS_EIO);
+	assert_non_null(strstr(err.text, "is there and is not a folder"));
 	strcat(path, "/below");
 	assert_int_equal(dlsi_file_make_folder(unit_alloc(), path, &err), DLS_EIO);
+	assert_non_null(strstr(err.text, "is there and is not a folder"));
+	assert_int_equal(symlink("link", in_folder("link")), 0);
+	assert_int_equal(dlsi_file_make_folder(unit_alloc(), path, &err), DLS_EIO);
+	assert_non_null(strstr(err.text, "is a link to no folder"));
 	assert_int_equal(dlsi_file_make_folder(unit_alloc(), "/", &err), 0);
 }
 
@@ -229,5 +271,6 @@ static void test_joined(void **state)
 	dlsi_free(unit_alloc(), joined);
 }
 
-UNIT_MAIN(test_written_and_read, test_what_is_no_readable_file, test_limit, test_failed_write_leaves_the_old,
-	test_write_that_fails_in_the_middle, test_folders, test_memory_runs_out, test_hashed, test_joined)
+UNIT_MAIN(test_written_and_read, test_what_is_no_readable_file, test_limit, test_head,
+	test_file_with_less_in_it_than_it_says, test_failed_write_leaves_the_old, test_write_that_fails_in_the_middle,
+	test_folders, test_memory_runs_out, test_hashed, test_joined)

@@ -1,9 +1,11 @@
 /* Models that a program opens and runs by itself, from any number of threads. */
+#include "base/file.h"
 #include "test/unit/unit.h"
 #include <dlsched/client.h>
 #include <dlsched/model.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -77,6 +79,51 @@ static void test_a_batch_is_its_items(void **state)
 	}
 	dls_free(ctx, all);
 	dls_model_destroy(model);
+	dls_ctx_destroy(ctx);
+}
+
+static void copy_file(const char *folder, const char *name)
+{
+	char path[256];
+	uint8_t *data;
+	size_t length;
+
+	snprintf(path, sizeof path, "examples/fashion/%s", name);
+	assert_int_equal(dlsi_file_read(unit_alloc(), path, 1 << 24, &data, &length, NULL), 0);
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	assert_int_equal(dlsi_file_write(unit_alloc(), path, data, length, NULL), 0);
+	dlsi_free(unit_alloc(), data);
+}
+
+/* As cp does it, in the same file. Each size of batch is made ready when it first comes. */
+static void test_folder_that_is_written_over_meanwhile(void **state)
+{
+	static const char *const names[] = {"model.onnx", "model.json", "labels.txt"};
+	struct dls_model *reference, *model;
+	struct dls_ctx *ctx = open_model(&reference);
+	const char *folder = unit_folder();
+	char path[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		copy_file(folder, names[i]);
+	assert_int_equal(dls_model_open(ctx, folder, &model, NULL), 0);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		assert_int_equal(truncate(path, 0), 0);
+	}
+	for (int64_t items = 1; items <= BATCH; items++) {
+		struct dls_tensor input = batch_of(items), *expected, *found;
+		uint32_t count;
+
+		assert_int_equal(dls_model_run(reference, &input, 1, &expected, &count, NULL), 0);
+		assert_int_equal(dls_model_run(model, &input, 1, &found, &count, NULL), 0);
+		assert_memory_equal(found->data, expected->data, expected->bytes);
+		dls_free(ctx, expected);
+		dls_free(ctx, found);
+	}
+	dls_model_destroy(model);
+	dls_model_destroy(reference);
 	dls_ctx_destroy(ctx);
 }
 
@@ -172,5 +219,5 @@ static void test_a_forked_child_is_told(void **state)
 	dls_ctx_destroy(ctx);
 }
 
-UNIT_MAIN(test_names_classes, test_a_batch_is_its_items, test_refuses_what_does_not_fit, test_many_threads_share_it,
-	test_a_forked_child_is_told)
+UNIT_MAIN(test_names_classes, test_a_batch_is_its_items, test_folder_that_is_written_over_meanwhile,
+	test_refuses_what_does_not_fit, test_many_threads_share_it, test_a_forked_child_is_told)
