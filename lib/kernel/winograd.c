@@ -8,23 +8,24 @@ enum {
 	PATCH = DLSI_WINOGRAD_PATCH,
 	PLANES = PATCH * PATCH,
 	CHUNK_TILES = 60, /* a multiple of every variant's rows; the source of one plane stays in the second cache */
-	PLANE_GAP = 16,   /* floats that keep planes from falling on the same sets of a cache */
-	CHUNKS_PER_THREAD = 2 /* fewer make threads wait for each other */
+	PLANE_GAP = 16    /* floats that keep planes from falling on the same sets of a cache */
 };
 
 #define CHUNK_BYTES (INT64_C(6) << 20) /* of the transformed source and target together */
 
 /* The target is cut into tiles of size x size pixels, each the result of a patch of 6x6; a chunk of tiles goes through
- * three steps: patches to planes (36 matrices of tiles times channels), a product for each plane, planes to target. */
+ * three steps: patches to planes (36 matrices of tiles times channels), a product for each plane, planes to target.
+ * Where there are fewer chunks than threads, several of these do one chunk: each for a part of the target channels, and
+ * the first step for itself, which costs less than to wait for each other and to read the weights more than once. */
 struct plan {
 	const struct dlsi_kernel_conv *conv;
 	const struct dlsi_kernel_code *code;
 	int size;
 	int64_t rows, columns, tiles;         /* of tiles: in a picture, and in all of them together */
 	int64_t source_blocks, target_blocks; /* of channels in a group */
-	int64_t panels;                       /* in the weights of a plane */
+	int64_t panels;                       /* of target channels in a group: two blocks each */
 	int64_t chunk, chunks;                /* tiles in a chunk, and how many of these */
-	bool shared;                          /* all tiles are one chunk, and the threads share each of its steps */
+	int64_t part, parts;                  /* panels in a part, and how many of these */
 	int64_t source_plane, target_plane;   /* floats from one plane to the next */
 	int64_t source_pitch, target_pitch;
 };
@@ -50,21 +51,28 @@ bool dlsi_winograd_supported(const struct dlsi_kernel_conv *conv)
 	return conv->height.stride == 1 && conv->width.stride == 1;
 }
 
+static int64_t divide_up(int64_t number, int64_t by)
+{
+	return (number + by - 1) / by;
+}
+
 /* As few chunks as the caches allow, all of about the same size and of whole tiles of the registers. */
-static int64_t chunk_of(const struct plan *plan)
+static void cut(struct plan *plan, int threads)
 {
 	const int64_t channels = (plan->source_blocks + plan->target_blocks) * plan->conv->block;
 	const int64_t rows = plan->conv->block == 16 ? 12 : 6; /* of the fastest variant */
+	const int64_t groups = plan->conv->groups;
 	int64_t most = CHUNK_BYTES / (PLANES * channels * (int64_t)sizeof(float)), chunks;
 
-	if (most > CHUNK_TILES)
-		most = CHUNK_TILES;
-	if (most < rows)
-		most = rows;
-	if (plan->tiles == 0)
-		return rows;
-	chunks = (plan->tiles + most - 1) / most;
-	return ((plan->tiles + chunks - 1) / chunks + rows - 1) / rows * rows;
+	most = most > CHUNK_TILES ? CHUNK_TILES : most < rows ? rows : most;
+	chunks = divide_up(plan->tiles, most);
+	if (groups * chunks > threads)
+		chunks = divide_up(chunks, threads) * threads;
+	plan->chunk = chunks ? divide_up(divide_up(plan->tiles, chunks), rows) * rows : rows;
+	plan->chunks = divide_up(plan->tiles, plan->chunk);
+	plan->parts = plan->chunks ? divide_up(threads, groups * plan->chunks) : 1;
+	plan->part = divide_up(plan->panels, plan->parts < plan->panels ? plan->parts : plan->panels);
+	plan->parts = divide_up(plan->panels, plan->part);
 }
 
 static struct plan make_plan(const struct dlsi_kernel_conv *conv, int threads)
@@ -83,14 +91,10 @@ static struct plan make_plan(const struct dlsi_kernel_conv *conv, int threads)
 	};
 
 	plan.tiles = conv->batch * plan.rows * plan.columns;
-	plan.panels = (plan.target_blocks + DLSI_TILE_WIDTH - 1) / DLSI_TILE_WIDTH;
-	plan.chunk = chunk_of(&plan);
-	plan.chunks = (plan.tiles + plan.chunk - 1) / plan.chunk;
-	plan.shared = threads > 1 && plan.chunks * conv->groups < CHUNKS_PER_THREAD * threads;
-	if (plan.shared)
-		plan.chunk = plan.tiles;
+	plan.panels = divide_up(plan.target_blocks, DLSI_TILE_WIDTH);
+	cut(&plan, threads);
 	plan.source_plane = plan.chunk * plan.source_blocks * conv->block + PLANE_GAP;
-	plan.target_plane = plan.chunk * plan.target_blocks * conv->block + PLANE_GAP;
+	plan.target_plane = plan.chunk * plan.part * DLSI_TILE_WIDTH * conv->block + PLANE_GAP;
 	return plan;
 }
 
@@ -183,8 +187,15 @@ size_t dlsi_winograd_scratch_bytes(const struct dlsi_kernel_conv *conv, int thre
 	const struct plan plan = make_plan(conv, threads);
 	const int64_t floats = PLANES * (plan.source_plane + plan.target_plane);
 
-	return (size_t)((plan.shared ? 1 : threads) * floats) * sizeof(float);
+	return (size_t)(threads * floats) * sizeof(float);
 }
+
+/* What a unit of the work is: a chunk of tiles, for a part of a group's target channels. */
+struct unit {
+	int64_t group, first, tiles;
+	int64_t panel, panels_end;
+	float *source, *target; /* planes */
+};
 
 /* Where a tile lies. */
 struct place {
@@ -214,19 +225,19 @@ static void copy_patch(
 				(size_t)((end - first) * block) * sizeof *patch);
 }
 
-/* Step 1, for one tile: its patches of all the group's source channels, as row `row` of the planes. */
-static void take_source(const struct run *run, int64_t group, int64_t tile, int64_t row, float *planes)
+/* Step 1, for the tile `row` of the unit: its patches of all the group's source channels. */
+static void take_source(const struct run *run, const struct unit *unit, int64_t row)
 {
 	const struct plan *plan = &run->plan;
 	const struct dlsi_kernel_conv *conv = plan->conv;
-	const struct place place = place_of(plan, tile);
+	const struct place place = place_of(plan, unit->first + row);
 	const int64_t block = conv->block, top = place.y - conv->height.pad, left = place.x - conv->width.pad;
 	const int64_t pixels = conv->height.source * conv->width.source;
 	const bool inside =
 		top >= 0 && left >= 0 && top + PATCH <= conv->height.source && left + PATCH <= conv->width.source;
 	const float *source =
-		run->source + place.item * plan->source_pitch + group * plan->source_blocks * pixels * block;
-	float patch[PLANES * DLSI_BLOCK_MOST], *target = planes + row * plan->source_blocks * block;
+		run->source + place.item * plan->source_pitch + unit->group * plan->source_blocks * pixels * block;
+	float patch[PLANES * DLSI_BLOCK_MOST], *target = unit->source + row * plan->source_blocks * block;
 
 	for (int64_t i = 0; i < plan->source_blocks; i++, source += pixels * block, target += block) {
 		if (inside) {
@@ -239,9 +250,14 @@ static void take_source(const struct run *run, int64_t group, int64_t tile, int6
 	}
 }
 
-/* Step 2, for one panel of one plane: tiles times source channels by source channels times the panel's target channels.
- */
-static void multiply(const struct run *run, int64_t group, int plane, int64_t panel, int64_t tiles, float *planes)
+/* The unit's panel in the planes of the target. */
+static float *target_panel(const struct plan *plan, const struct unit *unit, int64_t panel)
+{
+	return unit->target + (panel - unit->panel) * DLSI_TILE_WIDTH * plan->conv->block * plan->chunk;
+}
+
+/* Step 2, for one panel of one plane: tiles times source channels by source channels times target channels. */
+static void multiply(const struct run *run, const struct unit *unit, int plane, int64_t panel)
 {
 	static const float zeros[DLSI_TILE_WIDTH * DLSI_BLOCK_MOST];
 	static const ptrdiff_t start[] = {0};
@@ -249,23 +265,22 @@ static void multiply(const struct run *run, int64_t group, int plane, int64_t pa
 	const int64_t block = plan->conv->block, depth = plan->source_blocks * block;
 	const int blocks = panel_blocks(plan, panel);
 	struct dlsi_tile tile = {
-		.source = planes + plane * plan->source_plane,
+		.source = unit->source + plane * plan->source_plane,
 		.source_row = depth,
 		.offsets = start,
 		.slices = 1,
 		.depth = depth,
-		.panel = run->packed + (group * PLANES + plane) * weight_plane(plan) +
+		.panel = run->packed + (unit->group * PLANES + plane) * weight_plane(plan) +
 			 panel * DLSI_TILE_WIDTH * block * depth,
 		.bias = zeros,
-		.target = planes + PLANES * plan->source_plane + plane * plan->target_plane +
-			  panel * DLSI_TILE_WIDTH * block * plan->chunk,
+		.target = target_panel(plan, unit, panel) + plane * plan->target_plane,
 		.target_row = blocks * block,
 		.target_block = block,
 		.low = -INFINITY,
 		.high = INFINITY,
 	};
 
-	dlsi_tile_rows(plan->code, blocks, tiles, &tile);
+	dlsi_tile_rows(plan->code, blocks, unit->tiles, &tile);
 }
 
 /* A tile that the picture's edge cuts is made beside it. */
@@ -307,74 +322,54 @@ static void put_block(
 			clamp);
 }
 
-/* Step 3, for one tile: its pixels of all the group's target channels, from row `row` of the planes. */
-static void put_target(const struct run *run, int64_t group, int64_t tile, int64_t row, const float *planes)
+/* Step 3, for the tile `row` of the unit: its pixels of the unit's target channels. */
+static void put_target(const struct run *run, const struct unit *unit, int64_t row)
 {
 	const struct plan *plan = &run->plan;
 	const struct dlsi_kernel_conv *conv = plan->conv;
-	const struct place place = place_of(plan, tile);
+	const struct place place = place_of(plan, unit->first + row);
 	const int64_t block = conv->block, pixels = conv->height.target * conv->width.target;
 
-	planes += PLANES * plan->source_plane;
-	for (int64_t i = 0; i < plan->target_blocks; i++) {
-		const int64_t panel = i / DLSI_TILE_WIDTH, channel = (group * plan->target_blocks + i) * block;
-		const float *source = planes + panel * DLSI_TILE_WIDTH * block * plan->chunk +
-				      row * panel_blocks(plan, panel) * block + i % DLSI_TILE_WIDTH * block;
-		const ptrdiff_t at = place.item * plan->target_pitch + channel * pixels +
-				     (place.y * conv->width.target + place.x) * block;
+	for (int64_t panel = unit->panel; panel < unit->panels_end; panel++) {
+		const int blocks = panel_blocks(plan, panel);
+		const float *source = target_panel(plan, unit, panel) + row * blocks * block;
 
-		put_block(run, &place, channel, source, at);
+		for (int i = 0; i < blocks; i++) {
+			const int64_t channel =
+				(unit->group * plan->target_blocks + panel * DLSI_TILE_WIDTH + i) * block;
+
+			put_block(run, &place, channel, source + i * block,
+				place.item * plan->target_pitch + channel * pixels +
+					(place.y * conv->width.target + place.x) * block);
+		}
 	}
 }
 
-/* A chunk of one group, by one thread. */
-static void run_chunk(void *arg, int64_t index, int thread)
+static void run_unit(void *arg, int64_t index, int thread)
 {
 	const struct run *run = arg;
 	const struct plan *plan = &run->plan;
-	const int64_t group = index / plan->chunks, first = index % plan->chunks * plan->chunk;
-	const int64_t left = plan->tiles - first, tiles = left < plan->chunk ? left : plan->chunk;
+	const int64_t part = index % plan->parts, chunk = index / plan->parts % plan->chunks;
 	float *planes = run->scratch + thread * PLANES * (plan->source_plane + plan->target_plane);
+	struct unit unit = {.group = index / plan->parts / plan->chunks,
+		.first = chunk * plan->chunk,
+		.tiles = plan->tiles - chunk * plan->chunk,
+		.panel = part * plan->part,
+		.panels_end = (part + 1) * plan->part,
+		.source = planes,
+		.target = planes + PLANES * plan->source_plane};
 
-	for (int64_t i = 0; i < tiles; i++)
-		take_source(run, group, first + i, i, planes);
+	if (unit.tiles > plan->chunk)
+		unit.tiles = plan->chunk;
+	if (unit.panels_end > plan->panels)
+		unit.panels_end = plan->panels;
+	for (int64_t row = 0; row < unit.tiles; row++)
+		take_source(run, &unit, row);
 	for (int plane = 0; plane < PLANES; plane++)
-		for (int64_t panel = 0; panel < plan->panels; panel++)
-			multiply(run, group, plane, panel, tiles, planes);
-	for (int64_t i = 0; i < tiles; i++)
-		put_target(run, group, first + i, i, planes);
-}
-
-/* The steps by all threads, with one group after the other. */
-struct shared_step {
-	const struct run *run;
-	int64_t group;
-};
-
-static void share_source(void *arg, int64_t tile, int thread)
-{
-	const struct shared_step *step = arg;
-
-	(void)thread;
-	take_source(step->run, step->group, tile, tile, step->run->scratch);
-}
-
-static void share_products(void *arg, int64_t index, int thread)
-{
-	const struct shared_step *step = arg;
-	const struct plan *plan = &step->run->plan;
-
-	(void)thread;
-	multiply(step->run, step->group, (int)(index / plan->panels), index % plan->panels, plan->tiles,
-		step->run->scratch);
-}
-
-static void share_target(void *arg, int64_t tile, int thread)
-{
-	const struct shared_step *step = arg;
-
-	(void)thread;
-	put_target(step->run, step->group, tile, tile, step->run->scratch);
+		for (int64_t panel = unit.panel; panel < unit.panels_end; panel++)
+			multiply(run, &unit, plane, panel);
+	for (int64_t row = 0; row < unit.tiles; row++)
+		put_target(run, &unit, row);
 }
 
 void dlsi_winograd_run(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
@@ -387,15 +382,6 @@ void dlsi_winograd_run(const struct dlsi_kernel_conv *conv, const float *source,
 		.addend = addend,
 		.target = target,
 		.scratch = scratch};
-	struct shared_step step = {.run = &run};
 
-	if (!run.plan.shared) {
-		dlsi_parallel(threads, conv->groups * run.plan.chunks, run_chunk, &run);
-		return;
-	}
-	for (; step.group < conv->groups; step.group++) {
-		dlsi_parallel(threads, run.plan.tiles, share_source, &step);
-		dlsi_parallel(threads, PLANES * run.plan.panels, share_products, &step);
-		dlsi_parallel(threads, run.plan.tiles, share_target, &step);
-	}
+	dlsi_parallel(threads, conv->groups * run.plan.chunks * run.plan.parts, run_unit, &run);
 }
