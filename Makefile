@@ -74,7 +74,7 @@ MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check tests asan ubsan tsan lint exports fuzz bench clean distclean install help deps quickstart \
-	quickstart-batch run-fuzzers conform run-conform FORCE
+	quickstart-batch run-fuzzers conform run-conform bench-infer FORCE
 
 all: $(LIBRARIES) $(PROGRAMS)
 
@@ -88,6 +88,7 @@ help:
 	@echo 'make conform [DIR=FOLDER]  the tests that ONNX has of its operators, and what is refused of them'
 	@echo 'make fuzz [SECONDS=20]   each fuzz target for some seconds (clang)'
 	@echo 'make bench               the benchmarks'
+	@echo 'make bench-infer         the engine beside ONNX Runtime and OpenVINO [MODELS="alexnet vgg19"] [BATCHES="1 32"]'
 	@echo 'make deps                install the Debian packages of packages.txt (as root or by sudo)'
 	@echo 'make install             into PREFIX ($(PREFIX)) under DESTDIR'
 	@echo 'make clean | distclean   remove what was made; distclean also what was fetched'
@@ -239,7 +240,19 @@ $(FUZZERS): %: %.o $(BUILD)/libdlsched.a
 
 bench: all $(BENCHES) $(TOOLS) $(VENV_STAMP)
 	set -e; for bench in $(BENCHES); do $$bench; done
-	set -e; for bench in $(wildcard bench/*.py); do BUILD=$(abspath $(BUILD)) $(VENV)/bin/python $$bench; done
+	set -e; for bench in $(filter-out bench/infer%,$(wildcard bench/*.py)); do BUILD=$(abspath $(BUILD)) $(VENV)/bin/python $$bench; done
+
+BENCH_VENV := build/bench-venv
+
+$(BENCH_VENV)/made: bench/requirements.txt
+	@echo 'Making the Python environment of bench-infer in $(BENCH_VENV), from PyPI; once.'
+	rm -rf $(BENCH_VENV)
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/pip install --quiet --no-deps -r $<
+	touch $@
+
+bench-infer: $(BUILD)/test/graph/model_tool $(BENCH_VENV)/made
+	BUILD=$(abspath $(BUILD)) $(BENCH_VENV)/bin/python bench/infer.py
 
 # ---- around it
 
@@ -261,7 +274,7 @@ install: all
 		pkgconfig/dlsched.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/dlsched.pc
 
 clean: # what took the network stays
-	if test -d build; then find build -mindepth 1 -maxdepth 1 ! -name venv ! -name cache ! -name downloads -exec rm -rf {} +; fi
+	if test -d build; then find build -mindepth 1 -maxdepth 1 ! -name venv ! -name bench-venv ! -name cache ! -name downloads -exec rm -rf {} +; fi
 
 distclean:
 	rm -rf build

@@ -59,8 +59,7 @@ class Engine:
             self.crash()
         return text[:-1]
 
-    def ask(self, command, arrays=()):
-        """Sends a command and returns the numbers of its answer."""
+    def send(self, command, arrays=()):
         try:
             self.process.stdin.write(command.encode() + b"\n")
             for array in arrays:
@@ -69,10 +68,17 @@ class Engine:
             self.process.stdin.flush()
         except BrokenPipeError:
             self.crash()
+
+    def answer(self):
+        """The numbers of the answer to a command."""
         kind, *words = self.line().split(" ", 2)
         if kind == "error":
             raise (Failed if words[0] in FAILURES else Refused)(words[1])
         return [int(word) for word in " ".join(words).split()]
+
+    def ask(self, command, arrays=()):
+        self.send(command, arrays)
+        return self.answer()
 
     def load(self, path):
         """Returns the seconds that it took. Sets inputs, outputs (type, dims, name of each) and unbatchable."""
@@ -104,7 +110,11 @@ class Engine:
             self.crash()
         return array
 
-    def time(self, batch, milliseconds):
-        """Repeats the last run for so long; returns how often, and the seconds of all."""
-        runs, nanoseconds = self.ask(f"time {batch} {milliseconds}")
+    def begin_time(self, batch, milliseconds):
+        """Begins to repeat the last run for so long."""
+        self.send(f"time {batch} {milliseconds}")
+
+    def end_time(self):
+        """Returns how often it was repeated, and the seconds of all."""
+        runs, nanoseconds = self.answer()
         return runs, nanoseconds / 1e9
