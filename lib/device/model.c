@@ -3,8 +3,8 @@
 #include "base/limits.h"
 #include "base/shape.h"
 #include "device/device.h"
-#include "graph/load.h"
-#include "graph/rewrite.h"
+#include "reader/load.h"
+#include "rewrite/rewrite.h"
 #include <string.h>
 
 /* A program that is ready, for one batch size. */

@@ -2,24 +2,24 @@
 #include "device/device.h"
 #include "device/onednn_lower.h"
 #include "device/onednn_program.h"
-#include "graph/op.h"
+#include "op/list.h"
 
-static dlsi_lowering *const lowerings[DLSI_OP_COUNT] = {
-	[DLSI_OP_ADD] = dlsi_lower_add,
-	[DLSI_OP_AVERAGE_POOL] = dlsi_lower_average_pool,
-	[DLSI_OP_BATCH_NORMALIZATION] = dlsi_lower_batch_normalization,
-	[DLSI_OP_CLIP] = dlsi_lower_clamp,
-	[DLSI_OP_CONV] = dlsi_lower_conv,
-	[DLSI_OP_DROPOUT] = dlsi_lower_same,
-	[DLSI_OP_FLATTEN] = dlsi_lower_reshape,
-	[DLSI_OP_GEMM] = dlsi_lower_gemm,
-	[DLSI_OP_GLOBAL_AVERAGE_POOL] = dlsi_lower_average_pool,
-	[DLSI_OP_IDENTITY] = dlsi_lower_same,
-	[DLSI_OP_MAT_MUL] = dlsi_lower_mat_mul,
-	[DLSI_OP_MAX_POOL] = dlsi_lower_max_pool,
-	[DLSI_OP_RELU] = dlsi_lower_clamp,
-	[DLSI_OP_RESHAPE] = dlsi_lower_reshape,
-	[DLSI_OP_SOFTMAX] = dlsi_lower_softmax,
+static const struct dlsi_lowering lowerings[] = {
+	{&dlsi_op_add, dlsi_lower_add, false},
+	{&dlsi_op_average_pool, dlsi_lower_average_pool, false},
+	{&dlsi_op_batch_normalization, dlsi_lower_batch_normalization, false},
+	{&dlsi_op_clip, dlsi_lower_clamp, false},
+	{&dlsi_op_conv, dlsi_lower_conv, false},
+	{&dlsi_op_flatten, dlsi_lower_reshape, true},
+	{&dlsi_op_gemm, dlsi_lower_gemm, false},
+	{&dlsi_op_global_average_pool, dlsi_lower_average_pool, false},
+	{&dlsi_op_identity, dlsi_lower_same, true},
+	{&dlsi_op_mat_mul, dlsi_lower_mat_mul, false},
+	{&dlsi_op_max_pool, dlsi_lower_max_pool, false},
+	{&dlsi_op_relu, dlsi_lower_clamp, false},
+	{&dlsi_op_reshape, dlsi_lower_reshape, true},
+	{&dlsi_op_softmax, dlsi_lower_softmax, false},
+	{NULL, NULL, false},
 };
 
 struct processor {
@@ -52,30 +52,12 @@ static void close_processor(void *state)
 	dlsi_free(processor->alloc, processor);
 }
 
-/* Values that a run carries are float32; other types are only ever constants. */
-static int check_types(const struct dlsi_graph *graph, struct dls_error *err)
-{
-	for (uint32_t i = 0; i < graph->input_count + graph->output_count; i++) {
-		uint32_t port = i < graph->input_count ? graph->inputs[i] : graph->outputs[i - graph->input_count];
-		const struct dlsi_value *value = &graph->values[port];
-
-		if (value->dtype != DLS_FLOAT32)
-			return dlsi_fail(err, DLS_EUNSUPPORTED,
-				"the model's '%s' is of %s; only float32 goes in and out", value->name,
-				dls_dtype_name(value->dtype));
-	}
-	return 0;
-}
-
 static int create_set(void *state, const struct dlsi_graph *graph, void **set_out, struct dls_error *err)
 {
 	struct processor *processor = state;
-	struct dlsi_onednn_set *set;
-	int rc = check_types(graph, err);
+	struct dlsi_onednn_set *set = dlsi_calloc(processor->alloc, 1, sizeof *set);
+	int rc;
 
-	if (rc)
-		return rc;
-	set = dlsi_calloc(processor->alloc, 1, sizeof *set);
 	if (!set)
 		return dlsi_fail_memory(err);
 	rc = dlsi_onednn_set_init(set, processor->alloc, processor->engine, graph, err);

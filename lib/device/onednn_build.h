@@ -24,7 +24,9 @@ struct dlsi_program_buffer {
 };
 
 struct dlsi_program_step {
-	dnnl_primitive_t primitive;
+	dnnl_primitive_t primitive; /* NULL for a call */
+	dlsi_step_call *call;
+	void *context;
 	uint32_t arguments; /* the first */
 	uint32_t count;
 };

@@ -78,6 +78,6 @@ int dlsi_lower_conv(struct dlsi_program *program, const struct dlsi_node *node, 
 	if (rc == 0 && sum)
 		rc = dlsi_program_target_over(program, node, node->inputs[DLSI_CONV_ADDEND], md, source, target, err);
 	else if (rc == 0)
-		rc = dlsi_program_target(program, node, md, target, err);
+		rc = dlsi_program_target(program, node->outputs[0], md, target, err);
 	return rc ? rc : dlsi_program_step(program, node, pd, arguments, 3 + biased, err);
 }

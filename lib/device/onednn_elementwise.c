@@ -23,7 +23,8 @@ int dlsi_lower_clamp(struct dlsi_program *program, const struct dlsi_node *node,
 	}
 	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
 	if (rc == 0)
-		rc = dlsi_program_target(program, node, arguments[0].operand.md, &arguments[1].operand, err);
+		rc = dlsi_program_target(
+			program, node->outputs[0], arguments[0].operand.md, &arguments[1].operand, err);
 	return rc ? rc : dlsi_program_step(program, node, pd, arguments, 2, err);
 }
 
@@ -73,7 +74,7 @@ int dlsi_lower_add(struct dlsi_program *program, const struct dlsi_node *node, s
 			dlsi_md_any(&program->pool, rank, dims), attributes);
 	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
 	if (rc == 0)
-		rc = dlsi_program_target(program, node, dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0),
-			&arguments[2].operand, err);
+		rc = dlsi_program_target(program, node->outputs[0],
+			dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0), &arguments[2].operand, err);
 	return rc ? rc : dlsi_program_step(program, node, pd, arguments, 3, err);
 }

@@ -4,17 +4,18 @@
 
 #include "device/onednn_program.h"
 
-dlsi_lowering dlsi_lower_add;
-dlsi_lowering dlsi_lower_average_pool;
-dlsi_lowering dlsi_lower_batch_normalization;
-dlsi_lowering dlsi_lower_clamp;
-dlsi_lowering dlsi_lower_conv;
-dlsi_lowering dlsi_lower_gemm;
-dlsi_lowering dlsi_lower_mat_mul;
-dlsi_lowering dlsi_lower_max_pool;
-dlsi_lowering dlsi_lower_same;    /* the output is the input */
-dlsi_lowering dlsi_lower_reshape; /* the output's dense elements are the input's */
-dlsi_lowering dlsi_lower_softmax;
+dlsi_lower dlsi_lower_add;
+dlsi_lower dlsi_lower_average_pool;
+dlsi_lower dlsi_lower_batch_normalization;
+dlsi_lower dlsi_lower_clamp;
+dlsi_lower dlsi_lower_conv;
+dlsi_lower dlsi_lower_gemm;
+dlsi_lower dlsi_lower_mat_mul;
+dlsi_lower dlsi_lower_max_pool;
+dlsi_lower dlsi_lower_eval;    /* by the operator's own eval */
+dlsi_lower dlsi_lower_same;    /* the output is the input */
+dlsi_lower dlsi_lower_reshape; /* the output's dense elements are the input's */
+dlsi_lower dlsi_lower_softmax;
 
 /* A window in oneDNN's arrays; dilations are counted in gaps. */
 struct dlsi_onednn_window {

@@ -26,7 +26,8 @@ int dlsi_lower_batch_normalization(struct dlsi_program *program, const struct dl
 			dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift, attributes);
 	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
 	if (rc == 0)
-		rc = dlsi_program_target(program, node, arguments[0].operand.md, &arguments[1].operand, err);
+		rc = dlsi_program_target(
+			program, node->outputs[0], arguments[0].operand.md, &arguments[1].operand, err);
 	return rc ? rc : dlsi_program_step(program, node, pd, arguments, 6, err);
 }
 
@@ -53,7 +54,7 @@ int dlsi_lower_softmax(struct dlsi_program *program, const struct dlsi_node *nod
 	if (rc == 0)
 		rc = dlsi_program_use_as(program, node->inputs[0], md, md, &arguments[0].operand, err);
 	if (rc == 0)
-		rc = dlsi_program_target(program, node, md, &arguments[1].operand, err);
+		rc = dlsi_program_target(program, node->outputs[0], md, &arguments[1].operand, err);
 	if (rc == 0)
 		rc = dlsi_program_step(program, node, pd, arguments, 2, err);
 	return rc ? rc

@@ -61,13 +61,14 @@ dnnl_status_t dlsi_onednn_keep(struct dlsi_onednn_pool *pool, dnnl_primitive_des
 }
 
 /* `strides` NULL: any layout. */
-static dlsi_md describe(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims, const int64_t *strides)
+static dlsi_md describe(struct dlsi_onednn_pool *pool, dnnl_data_type_t type, uint32_t rank, const int64_t *dims,
+	const int64_t *strides)
 {
 #if DNNL_VERSION_MAJOR >= 3
 	dnnl_memory_desc_t md = NULL;
 	dnnl_status_t status =
-		strides ? dnnl_memory_desc_create_with_strides(&md, (int)rank, dims, dnnl_f32, strides)
-			: dnnl_memory_desc_create_with_tag(&md, (int)rank, dims, dnnl_f32, dnnl_format_tag_any);
+		strides ? dnnl_memory_desc_create_with_strides(&md, (int)rank, dims, type, strides)
+			: dnnl_memory_desc_create_with_tag(&md, (int)rank, dims, type, dnnl_format_tag_any);
 
 	if (status == dnnl_success)
 		status = keep(pool, DESCRIPTION, md);
@@ -76,9 +77,9 @@ static dlsi_md describe(struct dlsi_onednn_pool *pool, uint32_t rank, const int6
 	dnnl_status_t status = dnnl_out_of_memory;
 
 	if (md && strides)
-		status = dnnl_memory_desc_init_by_strides(md, (int)rank, dims, dnnl_f32, strides);
+		status = dnnl_memory_desc_init_by_strides(md, (int)rank, dims, type, strides);
 	else if (md)
-		status = dnnl_memory_desc_init_by_tag(md, (int)rank, dims, dnnl_f32, dnnl_format_tag_any);
+		status = dnnl_memory_desc_init_by_tag(md, (int)rank, dims, type, dnnl_format_tag_any);
 #endif
 	pool->failed |= status != dnnl_success;
 	return status == dnnl_success ? md : NULL;
@@ -86,9 +87,9 @@ static dlsi_md describe(struct dlsi_onednn_pool *pool, uint32_t rank, const int6
 
 dlsi_md dlsi_md_strided(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims, const int64_t *strides)
 {
-	static const int64_t one = 1;
+	static const dnnl_dims_t one = {1};
 
-	return rank ? describe(pool, rank, dims, strides) : describe(pool, 1, &one, &one);
+	return rank ? describe(pool, dnnl_f32, rank, dims, strides) : describe(pool, dnnl_f32, 1, one, one);
 }
 
 dlsi_md dlsi_md_plain(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims)
@@ -104,7 +105,14 @@ dlsi_md dlsi_md_plain(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_
 
 dlsi_md dlsi_md_any(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims)
 {
-	return describe(pool, rank, dims, NULL);
+	return describe(pool, dnnl_f32, rank, dims, NULL);
+}
+
+dlsi_md dlsi_md_bytes(struct dlsi_onednn_pool *pool, int64_t count)
+{
+	const dnnl_dims_t dims = {count}, strides = {1};
+
+	return describe(pool, dnnl_u8, 1, dims, strides);
 }
 
 dlsi_md dlsi_md_clone(struct dlsi_onednn_pool *pool, dlsi_md md)

@@ -25,6 +25,9 @@ dlsi_md dlsi_md_plain(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_
 dlsi_md dlsi_md_strided(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims, const int64_t *strides);
 dlsi_md dlsi_md_any(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims);
 
+/* So many bytes of any type. NULL as above. */
+dlsi_md dlsi_md_bytes(struct dlsi_onednn_pool *pool, int64_t count);
+
 /* A description of the pool's own, equal to one that may go before it. NULL when memory is exhausted. */
 dlsi_md dlsi_md_clone(struct dlsi_onednn_pool *pool, dlsi_md md);
 

@@ -41,8 +41,8 @@ static int lower(
 			window.kernel, window.gaps, window.pads_before, window.pads_after, attributes);
 	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
 	if (rc == 0)
-		rc = dlsi_program_target(program, node, dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0),
-			&arguments[1].operand, err);
+		rc = dlsi_program_target(program, node->outputs[0],
+			dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0), &arguments[1].operand, err);
 	return rc ? rc : dlsi_program_step(program, node, pd, arguments, 2, err);
 }
 

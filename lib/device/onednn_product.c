@@ -142,7 +142,8 @@ static int lower_inner(struct dlsi_program *program, const struct product *produ
 		rc = dlsi_program_use_as(program, node->inputs[1], view,
 			dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0), &arguments[1].operand, err);
 	if (rc == 0)
-		rc = dlsi_program_target(program, node, dlsi_md_plain(pool, 2, target), &arguments[2].operand, err);
+		rc = dlsi_program_target(
+			program, node->outputs[0], dlsi_md_plain(pool, 2, target), &arguments[2].operand, err);
 	if (rc == 0)
 		rc = dlsi_program_step(program, node, pd, arguments, 3 + (product->c != DLSI_NO_VALUE), err);
 	return rc ? rc
@@ -229,7 +230,7 @@ static int lower_stacks(struct dlsi_program *program, const struct product *prod
 	if (rc == 0)
 		rc = dlsi_program_use_as(program, node->inputs[1], b, b, &arguments[1].operand, err);
 	if (rc == 0)
-		rc = dlsi_program_target(program, node, target, &arguments[2].operand, err);
+		rc = dlsi_program_target(program, node->outputs[0], target, &arguments[2].operand, err);
 	if (rc == 0)
 		rc = dlsi_program_step(program, node, pd, arguments, 3 + (product->c != DLSI_NO_VALUE), err);
 	return rc ? rc

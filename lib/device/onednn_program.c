@@ -3,6 +3,7 @@
 #include "device/onednn_build.h"
 #include "graph/op.h"
 #include <stdio.h>
+#include <string.h>
 
 uint32_t dlsi_program_dims(const struct dlsi_program *program, uint32_t value, int64_t dims_out[DLS_TENSOR_RANK])
 {
@@ -14,8 +15,14 @@ dlsi_md dlsi_program_plain(struct dlsi_program *program, uint32_t value)
 {
 	int64_t dims[DLS_TENSOR_RANK];
 	uint32_t rank = dlsi_program_dims(program, value, dims);
+	enum dls_dtype dtype = program->set->graph->values[value].dtype;
+	int64_t bytes = (int64_t)dls_dtype_bytes(dtype);
 
-	return dlsi_md_plain(&program->pool, rank, dims);
+	if (dtype == DLS_FLOAT32)
+		return dlsi_md_plain(&program->pool, rank, dims);
+	for (uint32_t i = 0; i < rank; i++)
+		bytes *= dims[i];
+	return dlsi_md_bytes(&program->pool, bytes);
 }
 
 static int fail_node(const struct dlsi_node *node, dnnl_status_t status, struct dls_error *err)
@@ -76,18 +83,17 @@ static int add_argument(
 	return 0;
 }
 
-int dlsi_program_step(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,
-	const struct dlsi_argument *arguments, uint32_t count, struct dls_error *err)
+/* Appends the step; with a scratchpad (NULL or empty: none) as its last argument. */
+static int add_step(struct dlsi_program *program, struct dlsi_program_step step, const struct dlsi_argument *arguments,
+	uint32_t count, dlsi_md scratch, struct dls_error *err)
 {
-	dlsi_md scratch = dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
-	struct dlsi_program_step step = {.arguments = program->argument_count};
-	dnnl_status_t status = dlsi_onednn_primitive(&program->pool, pd, &step.primitive);
 	struct dlsi_operand operand;
-	int rc = status == dnnl_success ? 0 : fail_node(node, status, err);
+	int rc = 0;
 
-	if (rc == 0 && !grow(program->set->alloc, &program->steps, program->step_count, &program->step_capacity,
-			       sizeof *program->steps))
-		rc = dlsi_fail_memory(err);
+	step.arguments = program->argument_count;
+	if (!grow(program->set->alloc, &program->steps, program->step_count, &program->step_capacity,
+		    sizeof *program->steps))
+		return dlsi_fail_memory(err);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
 		rc = add_argument(program, arguments[i].index, &arguments[i].operand, err);
 	if (rc == 0 && scratch && dnnl_memory_desc_get_size(scratch)) {
@@ -100,6 +106,25 @@ int dlsi_program_step(struct dlsi_program *program, const struct dlsi_node *node
 	step.count = program->argument_count - step.arguments;
 	program->steps[program->step_count++] = step;
 	return 0;
+}
+
+int dlsi_program_step(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,
+	const struct dlsi_argument *arguments, uint32_t count, struct dls_error *err)
+{
+	dlsi_md scratch = dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
+	struct dlsi_program_step step = {0};
+	dnnl_status_t status = dlsi_onednn_primitive(&program->pool, pd, &step.primitive);
+
+	return status == dnnl_success ? add_step(program, step, arguments, count, scratch, err)
+				      : fail_node(node, status, err);
+}
+
+int dlsi_program_call(struct dlsi_program *program, dlsi_step_call *call, void *context,
+	const struct dlsi_argument *arguments, uint32_t count, struct dls_error *err)
+{
+	struct dlsi_program_step step = {.call = call, .context = context};
+
+	return add_step(program, step, arguments, count, NULL, err);
 }
 
 int dlsi_program_keep(struct dlsi_program *program, const struct dlsi_node *node, dnnl_status_t status,
@@ -134,9 +159,16 @@ static int locate(struct dlsi_program *program, const struct dlsi_node *node, ui
 
 	if (program->values[value].md)
 		return 0;
-	if (!constant->data || constant->dtype != DLS_FLOAT32)
+	if (!constant->data)
 		return dlsi_node_fail(
-			node, err, DLS_EUNSUPPORTED, "takes '%s', which is not computed in float32", constant->name);
+			node, err, DLS_EUNSUPPORTED, "takes '%s', which nothing computes", constant->name);
+	if (constant->dtype != DLS_FLOAT32 && (uintptr_t)constant->data % dls_dtype_bytes(constant->dtype)) {
+		void *aligned = dlsi_arena_take(&program->pool.arena, dlsi_value_bytes(constant), 1);
+
+		if (!aligned)
+			return dlsi_fail_memory(err);
+		fixed.data = memcpy(aligned, constant->data, dlsi_value_bytes(constant));
+	}
 	return dlsi_program_add_buffer(
 		program, &fixed, dlsi_program_plain(program, value), &program->values[value], err);
 }
@@ -196,15 +228,14 @@ int dlsi_program_use_as(struct dlsi_program *program, uint32_t value, dlsi_md vi
 	return view && md ? convert(program, &dense, md, operand_out, err) : dlsi_fail_memory(err);
 }
 
-int dlsi_program_target(struct dlsi_program *program, const struct dlsi_node *node, dlsi_md md,
-	struct dlsi_operand *operand_out, struct dls_error *err)
+int dlsi_program_target(struct dlsi_program *program, uint32_t value, dlsi_md md, struct dlsi_operand *operand_out,
+	struct dls_error *err)
 {
-	struct dlsi_program_buffer buffer = {
-		.kind = DLSI_BUFFER_SHARED, .last_node = program->last_nodes[node->outputs[0]]};
+	struct dlsi_program_buffer buffer = {.kind = DLSI_BUFFER_SHARED, .last_node = program->last_nodes[value]};
 	int rc = dlsi_program_add_buffer(program, &buffer, md, operand_out, err);
 
 	if (rc == 0)
-		program->values[node->outputs[0]] = *operand_out;
+		program->values[value] = *operand_out;
 	return rc;
 }
 
@@ -222,7 +253,7 @@ int dlsi_program_target_over(struct dlsi_program *program, const struct dlsi_nod
 		*operand_out = held;
 		return dlsi_program_share(program, node, &held, md, err);
 	}
-	rc = dlsi_program_target(program, node, md, operand_out, err);
+	rc = dlsi_program_target(program, node->outputs[0], md, operand_out, err);
 	return rc ? rc : dlsi_program_reorder(program, &held, operand_out, err);
 }
 

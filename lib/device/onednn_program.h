@@ -1,4 +1,5 @@
-/* A graph for one batch size as a list of oneDNN primitives and the buffers that they work on.
+/* A graph for one batch size as a list of steps and the buffers that they work on. A step is a primitive of oneDNN or a
+ * call of a function of ours.
  *
  * It is built node by node: a lowering takes its inputs with dlsi_program_use, gets a place for its output with
  * dlsi_program_target, and appends a step. Reorders between layouts are put in where one value is wanted in two. When
@@ -32,6 +33,7 @@ struct dlsi_program {
 	struct dlsi_program_step *steps;
 	struct dlsi_program_argument *arguments;
 	dnnl_exec_arg_t *exec; /* of all steps, one after another */
+	void **places;         /* the same arguments for calls */
 	uint32_t buffer_count, buffer_capacity;
 	uint32_t step_count, step_capacity;
 	uint32_t argument_count, argument_capacity;
@@ -41,10 +43,17 @@ struct dlsi_program {
 };
 
 /* Adds the steps of one node. Errors: DLS_EUNSUPPORTED, DLS_ENOMEM, DLS_EIO. */
-typedef int dlsi_lowering(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err);
+typedef int dlsi_lower(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err);
 
-/* Builds the program with the lowering of each operator (by enum dlsi_op_id). */
-int dlsi_program_create(struct dlsi_onednn_set *set, int64_t batch, dlsi_lowering *const *lowerings,
+/* What is faster than the operator's own eval, which runs the nodes for which this answers DLS_EUNSUPPORTED. */
+struct dlsi_lowering {
+	const struct dlsi_op *op;
+	dlsi_lower *lower;
+	bool any_type; /* not for float32 alone */
+};
+
+/* Builds the program with these lowerings; an op NULL ends them. */
+int dlsi_program_create(struct dlsi_onednn_set *set, int64_t batch, const struct dlsi_lowering *lowerings,
 	struct dlsi_program **program_out, struct dls_error *err);
 void dlsi_program_destroy(struct dlsi_program *program);
 
@@ -54,7 +63,8 @@ int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inpu
 
 /* ---- for lowerings */
 
-/* The value's dimensions in this batch; its rank; its description as dense memory. */
+/* The value's dimensions in this batch; its rank; its description as dense memory, which for types other than float32
+ * is that of its bytes. */
 uint32_t dlsi_program_dims(const struct dlsi_program *program, uint32_t value, int64_t dims_out[DLS_TENSOR_RANK]);
 dlsi_md dlsi_program_plain(struct dlsi_program *program, uint32_t value);
 
@@ -66,9 +76,9 @@ int dlsi_program_use(struct dlsi_program *program, uint32_t value, dlsi_md md, s
 int dlsi_program_use_as(struct dlsi_program *program, uint32_t value, dlsi_md view, dlsi_md md,
 	struct dlsi_operand *operand_out, struct dls_error *err);
 
-/* A buffer for the node's output, laid out as `md`. */
-int dlsi_program_target(struct dlsi_program *program, const struct dlsi_node *node, dlsi_md md,
-	struct dlsi_operand *operand_out, struct dls_error *err);
+/* A buffer for this output of the node, laid out as `md`. */
+int dlsi_program_target(struct dlsi_program *program, uint32_t value, dlsi_md md, struct dlsi_operand *operand_out,
+	struct dls_error *err);
 
 /* The same, already holding the value `addend`: in its own bytes if nobody needs it later, else in a copy. `source` is
  * what else the step reads, which must lie elsewhere. */
@@ -87,6 +97,13 @@ int dlsi_program_share(struct dlsi_program *program, const struct dlsi_node *nod
  * that it was made with (NULL is allowed). */
 int dlsi_program_keep(struct dlsi_program *program, const struct dlsi_node *node, dnnl_status_t status,
 	dnnl_primitive_desc_t pd, dnnl_primitive_attr_t attributes, struct dls_error *err);
+
+/* Runs on the arguments' places, in their order. Errors: DLS_EFORMAT, DLS_ENOMEM. */
+typedef int dlsi_step_call(void *context, void *const *places, struct dls_error *err);
+
+/* Appends a call; `context` is the program's pool's. Of the arguments only the operands count. */
+int dlsi_program_call(struct dlsi_program *program, dlsi_step_call *call, void *context,
+	const struct dlsi_argument *arguments, uint32_t count, struct dls_error *err);
 
 /* Appends the primitive of `pd` (kept) on these arguments; the scratchpad is added. */
 int dlsi_program_step(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,

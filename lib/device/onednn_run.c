@@ -1,5 +1,6 @@
 /* A program from its creation to its runs: lowering node by node, placing buffers, binding them, executing. */
 #include "device/onednn_build.h"
+#include "device/onednn_lower.h"
 #include "graph/op.h"
 #include "graph/plan.h"
 
@@ -91,8 +92,9 @@ static int place_buffers(struct dlsi_program *program, struct dls_error *err)
 /* One memory object per argument. The fixed ones get their place now, the others when it is known. */
 static int make_memories(struct dlsi_program *program, struct dls_error *err)
 {
-	program->exec = dlsi_calloc(program->set->alloc, program->argument_count, sizeof *program->exec);
-	if (!program->exec)
+	program->exec = dlsi_calloc(program->set->alloc, program->argument_count + 1, sizeof *program->exec);
+	program->places = dlsi_calloc(program->set->alloc, program->argument_count + 1, sizeof *program->places);
+	if (!program->exec || !program->places)
 		return dlsi_fail_memory(err);
 	for (uint32_t i = 0; i < program->argument_count; i++) {
 		const struct dlsi_program_argument *argument = &program->arguments[i];
@@ -101,15 +103,36 @@ static int make_memories(struct dlsi_program *program, struct dls_error *err)
 			&program->pool, argument->operand.md, program->set->engine, &program->exec[i].memory);
 
 		program->exec[i].arg = argument->index;
-		if (status == dnnl_success && buffer->kind == DLSI_BUFFER_FIXED)
-			status = dnnl_memory_set_data_handle(program->exec[i].memory, (void *)buffer->data);
+		if (buffer->kind == DLSI_BUFFER_FIXED)
+			program->places[i] = (void *)buffer->data;
+		if (status == dnnl_success && program->places[i])
+			status = dnnl_memory_set_data_handle(program->exec[i].memory, program->places[i]);
 		if (status != dnnl_success)
 			return dlsi_onednn_fail(err, status, "cannot describe memory");
 	}
 	return 0;
 }
 
-static int build(struct dlsi_program *program, dlsi_lowering *const *lowerings, struct dls_error *err)
+static bool is_float(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
+
+	return input && input->dtype == DLS_FLOAT32 && dlsi_node_output(graph, node)->dtype == DLS_FLOAT32;
+}
+
+static int lower(struct dlsi_program *program, const struct dlsi_lowering *lowering, const struct dlsi_node *node,
+	struct dls_error *err)
+{
+	int rc = DLS_EUNSUPPORTED;
+
+	while (lowering->op && lowering->op != node->op)
+		lowering++;
+	if (lowering->op && (lowering->any_type || is_float(program->set->graph, node)))
+		rc = lowering->lower(program, node, err);
+	return rc == DLS_EUNSUPPORTED && node->op->eval ? dlsi_lower_eval(program, node, err) : rc;
+}
+
+static int build(struct dlsi_program *program, const struct dlsi_lowering *lowerings, struct dls_error *err)
 {
 	const struct dlsi_graph *graph = program->set->graph;
 	int rc = add_inputs(program, err);
@@ -118,7 +141,7 @@ static int build(struct dlsi_program *program, dlsi_lowering *const *lowerings, 
 	for (program->node = 0; rc == 0 && program->node < graph->node_count; program->node++) {
 		const struct dlsi_node *node = &graph->nodes[program->node];
 
-		rc = lowerings[dlsi_op_id(node->op)](program, node, err);
+		rc = lower(program, lowerings, node, err);
 	}
 	if (rc == 0)
 		rc = add_outputs(program, err);
@@ -129,7 +152,7 @@ static int build(struct dlsi_program *program, dlsi_lowering *const *lowerings, 
 	return rc;
 }
 
-int dlsi_program_create(struct dlsi_onednn_set *set, int64_t batch, dlsi_lowering *const *lowerings,
+int dlsi_program_create(struct dlsi_onednn_set *set, int64_t batch, const struct dlsi_lowering *lowerings,
 	struct dlsi_program **program_out, struct dls_error *err)
 {
 	struct dlsi_program *program = dlsi_calloc(set->alloc, 1, sizeof *program);
@@ -160,6 +183,7 @@ void dlsi_program_destroy(struct dlsi_program *program)
 	dlsi_free(alloc, program->steps);
 	dlsi_free(alloc, program->arguments);
 	dlsi_free(alloc, program->exec);
+	dlsi_free(alloc, program->places);
 	dlsi_free(alloc, program);
 }
 
@@ -190,8 +214,10 @@ static dnnl_status_t bind(
 		const struct dlsi_program_buffer *buffer = &program->buffers[program->arguments[i].operand.buffer];
 		void *place = place_of(program, buffer, moved, inputs, outputs);
 
-		if (place)
+		if (place) {
+			program->places[i] = place;
 			status = dnnl_memory_set_data_handle(program->exec[i].memory, place);
+		}
 	}
 	if (status == dnnl_success)
 		program->bound_to = program->set->activations;
@@ -207,12 +233,17 @@ int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inpu
 	if (rc)
 		return rc;
 	status = bind(program, inputs, outputs);
-	for (uint32_t i = 0; status == dnnl_success && i < program->step_count; i++) {
+	for (uint32_t i = 0; rc == 0 && status == dnnl_success && i < program->step_count; i++) {
 		const struct dlsi_program_step *step = &program->steps[i];
 
-		status = dnnl_primitive_execute(
-			step->primitive, program->set->stream, (int)step->count, &program->exec[step->arguments]);
+		if (step->call)
+			rc = step->call(step->context, &program->places[step->arguments], err);
+		else
+			status = dnnl_primitive_execute(step->primitive, program->set->stream, (int)step->count,
+				&program->exec[step->arguments]);
 	}
+	if (rc)
+		return rc;
 	if (status == dnnl_success)
 		status = dnnl_stream_wait(program->set->stream);
 	return status == dnnl_success ? 0 : dlsi_onednn_fail(err, status, "cannot run the model");

@@ -50,7 +50,7 @@ void dlsi_value_dims(const struct dlsi_value *value, int64_t batch, int64_t dims
 {
 	memcpy(dims_out, value->dims, sizeof value->dims);
 	if (value->batched)
-		dims_out[0] = batch;
+		dims_out[0] *= batch;
 }
 
 const struct dlsi_value *dlsi_node_input(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i)

@@ -1,8 +1,9 @@
 /* A model as a graph: values (inputs, constants, what operators compute) and nodes (operators) in an order in which
  * each comes after those whose outputs it takes.
  *
- * Shapes are those of one item. When `graph->unbatchable` is NULL, the values marked `batched` have dims[0] = 1 that
- * stands for the batch: in a run of n items it is n, and everything else is as written here.
+ * Shapes are those of one item. When `graph->unbatchable` is NULL, the values marked `batched` have rows of the item as
+ * their first dimension (one, mostly): in a run of n items dims[0] is n times as much, the items lie one behind the
+ * other, and everything else is as written here.
  *
  * All memory of a graph is its arena's and lives as long as it does. Constants may point into the file, so the file
  * must live as long as well. Pure: no I/O, threads or clock. Not thread-safe while it is changed. */
@@ -32,6 +33,7 @@ struct dlsi_value {
 	int64_t dims[DLS_TENSOR_RANK];
 	bool batched;
 	bool open;        /* an input or output whose first dimension the file leaves open */
+	uint64_t sizes;   /* of a constant: bit i says that element i is a size that grows with the batch */
 	const void *data; /* of a constant: dense little-endian elements at any alignment; NULL for all others */
 };
 
@@ -79,10 +81,11 @@ struct dlsi_clamp {
 struct dlsi_node {
 	const struct dlsi_op *op;
 	const char *name; /* its own, or its first output's */
+	unsigned version; /* of the operator's definition: the operator set that brought it */
 	uint32_t *inputs; /* values, or DLSI_NO_VALUE; the last one is a value */
 	uint32_t *outputs;
 	uint32_t input_count;
-	uint32_t output_count; /* only the first output is computed; others may be listed, unused */
+	uint32_t output_count;
 	struct dlsi_attribute *attributes;
 	uint32_t attribute_count;
 
@@ -105,6 +108,9 @@ struct dlsi_node {
 		struct {
 			uint32_t first, end; /* the axes normalised over together */
 		} softmax;
+		struct {
+			uint32_t first; /* the first dimension that is told */
+		} shape;
 	};
 
 	struct dlsi_clamp fused; /* that rewriting put behind a Conv, Gemm, MatMul or Add */

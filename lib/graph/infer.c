@@ -1,95 +1,142 @@
 #include "graph/infer.h"
 
+#include "base/limits.h"
 #include "base/shape.h"
+#include "graph/fold.h"
 #include "graph/op.h"
+#include <stdarg.h>
 #include <stdio.h>
 
-/* What an operator may take for granted: its inputs are known and not empty. */
+/* What an operator may take for granted: its inputs are known. */
 static int check_inputs(const struct dlsi_graph *graph, const struct dlsi_node *node, struct dls_error *err)
 {
 	for (uint32_t i = 0; i < node->input_count; i++) {
 		const struct dlsi_value *input = dlsi_node_input(graph, node, i);
 
-		if (!input)
-			continue;
-		if (!input->dtype)
+		if (input && !input->dtype)
 			return dlsi_node_fail(node, err, DLS_EUNSUPPORTED,
 				"takes '%s', an additional output of its operator that is not supported", input->name);
-		if (i == 0 && dlsi_value_count(input) == 0)
-			return dlsi_node_fail(node, err, DLS_EUNSUPPORTED, "takes '%s', which is empty", input->name);
 	}
 	return 0;
+}
+
+/* ---- rows of a batch */
+
+/* The first reason is kept; NULL if memory is exhausted. */
+static int __attribute__((format(printf, 3, 4)))
+refuse_batch(struct dlsi_graph *graph, struct dls_error *err, const char *format, ...)
+{
+	char reason[512];
+	va_list arguments;
+
+	if (graph->unbatchable)
+		return 0;
+	va_start(arguments, format);
+	vsnprintf(reason, sizeof reason, format, arguments);
+	va_end(arguments);
+	graph->unbatchable = dlsi_arena_strdup(&graph->arena, reason);
+	return graph->unbatchable ? 0 : dlsi_fail_memory(err);
+}
+
+static int mark_inputs(struct dlsi_graph *graph, struct dls_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < graph->input_count; i++) {
+		struct dlsi_value *input = &graph->values[graph->inputs[i]];
+
+		input->batched = input->rank > 0 && input->dims[0] == 1;
+		if (!input->batched)
+			rc = refuse_batch(graph, err,
+				"the input '%s' %s has no first dimension of 1 that could be the batch", input->name,
+				dlsi_shape_text(input->dtype, input->rank, input->dims).text);
+	}
+	return rc;
+}
+
+/* Whether input `i` says that the output has a row per item: a shape whose first number alone grows with the batch. */
+static bool is_shape_of_rows(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i)
+{
+	uint32_t shape = node->op->shape_input == DLSI_OP_SHAPE_FIRST ? 0 : node->op->shape_input;
+
+	return node->op->shape_input && i == shape && graph->values[node->inputs[i]].sizes == 1;
+}
+
+/* Marks the outputs that have rows. Sizes of the batch may be moved about and become shapes; whoever computes with them
+ * otherwise would have to do it anew for each batch. */
+static int mark_outputs(struct dlsi_graph *graph, const struct dlsi_node *node, struct dls_error *err)
+{
+	const char *mixes = NULL;
+	bool any = false, sizes = false;
+
+	for (uint32_t i = 0; i < node->input_count; i++) {
+		const struct dlsi_value *input = dlsi_node_input(graph, node, i);
+
+		if (!input)
+			continue;
+		any |= input->batched || is_shape_of_rows(graph, node, i);
+		sizes |= input->sizes && !is_shape_of_rows(graph, node, i);
+	}
+	if (!any && !sizes)
+		return 0;
+	mixes = sizes ? "computes with the size of the batch" : node->op->mixes(graph, node);
+	if (mixes)
+		return refuse_batch(graph, err, "node '%s' (%s) %s", node->name, node->op->name, mixes);
+	for (uint32_t i = 0; i < node->output_count; i++)
+		if (node->outputs[i] != DLSI_NO_VALUE)
+			graph->values[node->outputs[i]].batched = true;
+	return 0;
+}
+
+static int check_outputs(struct dlsi_graph *graph, struct dls_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < graph->output_count; i++) {
+		const struct dlsi_value *output = &graph->values[graph->outputs[i]];
+
+		if (!output->dtype)
+			return dlsi_fail(err, DLS_EUNSUPPORTED,
+				"the output '%s' is an additional one of its operator, which is not supported",
+				output->name);
+		if (!output->batched)
+			rc = refuse_batch(graph, err, "the output '%s' does not depend on the inputs", output->name);
+		else if (output->dims[0] != 1)
+			rc = refuse_batch(graph, err, "the output '%s' has %lld rows per item", output->name,
+				(long long)output->dims[0]);
+	}
+	for (uint32_t i = 0; graph->unbatchable && i < graph->value_count; i++)
+		graph->values[i].batched = false;
+	return rc;
+}
+
+/* ---- the walk */
+
+static int infer_node(struct dlsi_graph *graph, struct dlsi_node *node, size_t *budget, struct dls_error *err)
+{
+	bool folded = false;
+	int rc = check_inputs(graph, node, err);
+
+	if (rc == 0)
+		rc = node->op->infer(graph, node, err);
+	if (rc == 0)
+		rc = dlsi_graph_fold(graph, node, budget, &folded, err);
+	return rc || folded ? rc : mark_outputs(graph, node, err);
 }
 
 int dlsi_graph_infer(struct dlsi_graph *graph, struct dls_error *err)
 {
-	for (uint32_t i = 0; i < graph->node_count; i++) {
-		struct dlsi_node *node = &graph->nodes[i];
-		int rc = check_inputs(graph, node, err);
+	size_t budget = DLSI_FOLD_BYTES;
+	uint32_t kept = 0;
+	int rc = mark_inputs(graph, err);
 
-		if (rc == 0)
-			rc = node->op->infer(graph, node, err);
-		if (rc)
-			return rc;
+	for (uint32_t i = 0; rc == 0 && i < graph->node_count; i++) {
+		rc = infer_node(graph, &graph->nodes[i], &budget, err);
+		if (rc == 0 && graph->nodes[i].output_count)
+			graph->nodes[kept++] = graph->nodes[i];
 	}
-	for (uint32_t i = 0; i < graph->output_count; i++)
-		if (!graph->values[graph->outputs[i]].dtype)
-			return dlsi_fail(err, DLS_EUNSUPPORTED,
-				"the output '%s' is an additional one of its operator, which is not supported",
-				graph->values[graph->outputs[i]].name);
-	return 0;
-}
-
-/* Writes why not into `reason` and returns false, or marks what has rows. */
-static bool keeps_rows(struct dlsi_graph *graph, char *reason, size_t size)
-{
-	for (uint32_t i = 0; i < graph->input_count; i++) {
-		struct dlsi_value *input = &graph->values[graph->inputs[i]];
-
-		input->batched = input->rank > 0 && input->dims[0] == 1;
-		if (!input->batched) {
-			snprintf(reason, size, "the input '%s' %s has no first dimension of 1 that could be the batch",
-				input->name, dlsi_shape_text(input->dtype, input->rank, input->dims).text);
-			return false;
-		}
-	}
-	for (uint32_t i = 0; i < graph->node_count; i++) {
-		const struct dlsi_node *node = &graph->nodes[i];
-		struct dlsi_value *output = dlsi_node_output(graph, node);
-		const char *mixes = NULL;
-		bool any = false;
-
-		for (uint32_t k = 0; k < node->input_count; k++)
-			any |= node->inputs[k] != DLSI_NO_VALUE && graph->values[node->inputs[k]].batched;
-		if (any)
-			mixes = node->op->mixes(graph, node);
-		if (any && !mixes && (output->rank == 0 || output->dims[0] != 1))
-			mixes = "moves the first dimension, the batch, to another place";
-		if (mixes) {
-			snprintf(reason, size, "node '%s' (%s) %s", node->name, node->op->name, mixes);
-			return false;
-		}
-		output->batched = any;
-	}
-	for (uint32_t i = 0; i < graph->output_count; i++) {
-		const struct dlsi_value *output = &graph->values[graph->outputs[i]];
-
-		if (!output->batched) {
-			snprintf(reason, size, "the output '%s' does not depend on the inputs", output->name);
-			return false;
-		}
-	}
-	return true;
-}
-
-int dlsi_graph_find_batch(struct dlsi_graph *graph, struct dls_error *err)
-{
-	char reason[512];
-
-	if (keeps_rows(graph, reason, sizeof reason))
-		return 0;
-	for (uint32_t i = 0; i < graph->value_count; i++)
-		graph->values[i].batched = false;
-	graph->unbatchable = dlsi_arena_strdup(&graph->arena, reason);
-	return graph->unbatchable ? 0 : dlsi_fail_memory(err);
+	if (rc)
+		return rc;
+	graph->node_count = kept;
+	return check_outputs(graph, err);
 }

@@ -6,57 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define INT    DLSI_ATTRIBUTE_INT
-#define INTS   DLSI_ATTRIBUTE_INTS
-#define FLOAT  DLSI_ATTRIBUTE_FLOAT
-#define STRING DLSI_ATTRIBUTE_STRING
-
-typedef const struct dlsi_op_attribute attributes[];
-
-static attributes none = {{0}};
-static attributes average_pool = {{"auto_pad", STRING}, {"ceil_mode", INT}, {"count_include_pad", INT},
-	{"dilations", INTS}, {"kernel_shape", INTS}, {"pads", INTS}, {"strides", INTS}, {0}};
-static attributes batch_normalization = {
-	{"epsilon", FLOAT}, {"momentum", FLOAT}, {"spatial", INT}, {"training_mode", INT}, {0}};
-static attributes clip = {{"max", FLOAT}, {"min", FLOAT}, {0}};
-static attributes conv = {{"auto_pad", STRING}, {"dilations", INTS}, {"group", INT}, {"kernel_shape", INTS},
-	{"pads", INTS}, {"strides", INTS}, {0}};
-static attributes dropout = {{"ratio", FLOAT}, {"seed", INT}, {0}};
-static attributes axis = {{"axis", INT}, {0}};
-static attributes gemm = {{"alpha", FLOAT}, {"beta", FLOAT}, {"transA", INT}, {"transB", INT}, {0}};
-static attributes max_pool = {{"auto_pad", STRING}, {"ceil_mode", INT}, {"dilations", INTS}, {"kernel_shape", INTS},
-	{"pads", INTS}, {"storage_order", INT}, {"strides", INTS}, {0}};
-static attributes reshape = {{"allowzero", INT}, {0}};
-
-/* clang-format off */
-const struct dlsi_op dlsi_ops[DLSI_OP_COUNT] = {
-	[DLSI_OP_ADD]                 = {"Add", 2, 2, none, dlsi_op_infer_add, dlsi_op_mixes_add},
-	[DLSI_OP_AVERAGE_POOL]        = {"AveragePool", 1, 1, average_pool, dlsi_op_infer_average_pool, dlsi_op_mixes_weights},
-	[DLSI_OP_BATCH_NORMALIZATION] = {"BatchNormalization", 5, 5, batch_normalization,
-	                                 dlsi_op_infer_batch_normalization, dlsi_op_mixes_weights},
-	[DLSI_OP_CLIP]                = {"Clip", 1, 3, clip, dlsi_op_infer_clip, dlsi_op_mixes_weights},
-	[DLSI_OP_CONV]                = {"Conv", 2, 3, conv, dlsi_op_infer_conv, dlsi_op_mixes_weights},
-	[DLSI_OP_DROPOUT]             = {"Dropout", 1, 3, dropout, dlsi_op_infer_dropout, dlsi_op_mixes_weights},
-	[DLSI_OP_FLATTEN]             = {"Flatten", 1, 1, axis, dlsi_op_infer_flatten, dlsi_op_mixes_weights},
-	[DLSI_OP_GEMM]                = {"Gemm", 2, 3, gemm, dlsi_op_infer_gemm, dlsi_op_mixes_gemm},
-	[DLSI_OP_GLOBAL_AVERAGE_POOL] = {"GlobalAveragePool", 1, 1, none, dlsi_op_infer_global_pool, dlsi_op_mixes_weights},
-	[DLSI_OP_IDENTITY]            = {"Identity", 1, 1, none, dlsi_op_infer_same, dlsi_op_mixes_weights},
-	[DLSI_OP_MAT_MUL]             = {"MatMul", 2, 2, none, dlsi_op_infer_mat_mul, dlsi_op_mixes_mat_mul},
-	[DLSI_OP_MAX_POOL]            = {"MaxPool", 1, 1, max_pool, dlsi_op_infer_max_pool, dlsi_op_mixes_weights},
-	[DLSI_OP_RELU]                = {"Relu", 1, 1, none, dlsi_op_infer_relu, dlsi_op_mixes_weights},
-	[DLSI_OP_RESHAPE]             = {"Reshape", 2, 2, reshape, dlsi_op_infer_reshape, dlsi_op_mixes_weights},
-	[DLSI_OP_SOFTMAX]             = {"Softmax", 1, 1, axis, dlsi_op_infer_softmax, dlsi_op_mixes_softmax},
-};
-/* clang-format on */
-
-const struct dlsi_op *dlsi_op_find(const char *name)
-{
-	for (unsigned i = 0; i < DLSI_OP_COUNT; i++)
-		if (strcmp(dlsi_ops[i].name, name) == 0)
-			return &dlsi_ops[i];
-	return NULL;
-}
-
 const struct dlsi_attribute *dlsi_node_attribute(const struct dlsi_node *node, const char *name)
 {
 	for (uint32_t i = 0; i < node->attribute_count; i++)
@@ -79,6 +28,25 @@ float dlsi_node_float(const struct dlsi_node *node, const char *name, float othe
 	return attribute ? attribute->f : otherwise;
 }
 
+const char *dlsi_node_string(const struct dlsi_node *node, const char *name, const char *otherwise)
+{
+	const struct dlsi_attribute *attribute = dlsi_node_attribute(node, name);
+
+	return attribute ? attribute->s : otherwise;
+}
+
+int dlsi_node_axis(
+	const struct dlsi_node *node, int64_t otherwise, uint32_t rank, uint32_t *axis_out, struct dls_error *err)
+{
+	int64_t axis = dlsi_node_int(node, "axis", otherwise);
+
+	if (axis < -(int64_t)rank || axis >= (int64_t)rank)
+		return dlsi_node_fail(node, err, DLS_EFORMAT, "has the axis %lld, its input has %u dimensions",
+			(long long)axis, rank);
+	*axis_out = (uint32_t)(axis < 0 ? axis + rank : axis);
+	return 0;
+}
+
 int dlsi_node_fail(const struct dlsi_node *node, struct dls_error *err, int code, const char *format, ...)
 {
 	char what[DLS_ERROR_TEXT_BYTES];
@@ -90,14 +58,17 @@ int dlsi_node_fail(const struct dlsi_node *node, struct dls_error *err, int code
 	return dlsi_fail(err, code, "node '%s' (%s) %s", node->name, node->op->name, what);
 }
 
-int dlsi_node_set_output(struct dlsi_graph *graph, const struct dlsi_node *node, enum dls_dtype dtype, uint32_t rank,
-	const int64_t *dims, struct dls_error *err)
+int dlsi_node_set_output_at(struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, enum dls_dtype dtype,
+	uint32_t rank, const int64_t *dims, struct dls_error *err)
 {
-	struct dlsi_value *output = dlsi_node_output(graph, node);
+	struct dlsi_value *output;
 	size_t bytes;
 
-	for (uint32_t i = 0; i < rank; i++)
-		if (dims[i] < 1)
+	if (i >= node->output_count || node->outputs[i] == DLSI_NO_VALUE)
+		return 0;
+	output = &graph->values[node->outputs[i]];
+	for (uint32_t k = 0; k < rank; k++)
+		if (dims[k] < 0)
 			return dlsi_node_fail(node, err, DLS_EFORMAT, "has an output of the impossible shape %s",
 				dlsi_shape_text(dtype, rank, dims).text);
 	if (dls_tensor_bytes(dtype, rank, dims, &bytes) || bytes > DLSI_VALUE_BYTES)
@@ -110,6 +81,12 @@ int dlsi_node_set_output(struct dlsi_graph *graph, const struct dlsi_node *node,
 	return 0;
 }
 
+int dlsi_node_set_output(struct dlsi_graph *graph, const struct dlsi_node *node, enum dls_dtype dtype, uint32_t rank,
+	const int64_t *dims, struct dls_error *err)
+{
+	return dlsi_node_set_output_at(graph, node, 0, dtype, rank, dims, err);
+}
+
 int dlsi_node_require_float(const struct dlsi_graph *graph, const struct dlsi_node *node, struct dls_error *err)
 {
 	for (uint32_t i = 0; i < node->input_count; i++) {
@@ -120,6 +97,31 @@ int dlsi_node_require_float(const struct dlsi_graph *graph, const struct dlsi_no
 				"takes '%s' of %s, and only float32 is computed with", input->name,
 				dls_dtype_name(input->dtype));
 	}
+	return 0;
+}
+
+int dlsi_node_constant_ints(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, int64_t *ints_out,
+	uint32_t capacity, uint32_t *count_out, struct dls_error *err)
+{
+	const struct dlsi_value *value = dlsi_node_input(graph, node, i);
+	size_t count = dlsi_value_count(value);
+
+	if (!value->data)
+		return dlsi_node_fail(node, err, DLS_EUNSUPPORTED, "takes '%s', which is not constant", value->name);
+	if (value->rank > 1 || count > capacity || (value->dtype != DLS_INT64 && value->dtype != DLS_INT32))
+		return dlsi_node_fail(node, err, DLS_EFORMAT, "takes '%s' %s; at most %u numbers of int64 or int32 fit",
+			value->name, dlsi_shape_text(value->dtype, value->rank, value->dims).text, capacity);
+	for (size_t k = 0; k < count; k++) {
+		int32_t narrow;
+
+		if (value->dtype == DLS_INT64) {
+			memcpy(&ints_out[k], (const char *)value->data + k * sizeof *ints_out, sizeof *ints_out);
+			continue;
+		}
+		memcpy(&narrow, (const char *)value->data + k * sizeof narrow, sizeof narrow);
+		ints_out[k] = narrow;
+	}
+	*count_out = (uint32_t)count;
 	return 0;
 }
 
@@ -139,4 +141,67 @@ const char *dlsi_op_mixes_weights(const struct dlsi_graph *graph, const struct d
 			return "takes its weights from the model's inputs, so that they differ from item to item";
 	}
 	return NULL;
+}
+
+/* ---- broadcasting */
+
+bool dlsi_op_broadcast(const struct dlsi_value *a, const struct dlsi_value *b, uint32_t *rank_out, int64_t *dims_out)
+{
+	uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
+
+	for (uint32_t i = 0; i < rank; i++) {
+		int64_t x = i + a->rank < rank ? 1 : a->dims[i + a->rank - rank];
+		int64_t y = i + b->rank < rank ? 1 : b->dims[i + b->rank - rank];
+
+		if (x != y && x != 1 && y != 1)
+			return false;
+		dims_out[i] = x == 1 ? y : x;
+	}
+	*rank_out = rank;
+	return true;
+}
+
+/* Of a result with so many dimensions and rows. */
+static bool keeps_rows(const struct dlsi_value *value, uint32_t rank, int64_t rows)
+{
+	if (value->batched)
+		return value->rank == rank && value->dims[0] == rows;
+	return value->rank < rank || value->dims[0] == 1;
+}
+
+bool dlsi_op_broadcast_keeps_rows(const struct dlsi_value *a, const struct dlsi_value *b)
+{
+	uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
+	int64_t rows = a->batched ? a->dims[0] : b->dims[0];
+
+	return keeps_rows(a, rank, rows) && keeps_rows(b, rank, rows);
+}
+
+const char *dlsi_op_mixes_elements(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	const struct dlsi_value *output = dlsi_node_output(graph, node);
+
+	for (uint32_t i = 0; i < node->input_count; i++) {
+		const struct dlsi_value *input = dlsi_node_input(graph, node, i);
+
+		if (input && !keeps_rows(input, output->rank, output->rank ? output->dims[0] : 0))
+			return "combines rows of different items";
+	}
+	return NULL;
+}
+
+/* ---- views */
+
+size_t dlsi_view_count(const struct dlsi_view *view)
+{
+	size_t count = 1;
+
+	for (uint32_t i = 0; i < view->rank; i++)
+		count *= (size_t)view->dims[i];
+	return count;
+}
+
+size_t dlsi_view_bytes(const struct dlsi_view *view)
+{
+	return dlsi_view_count(view) * dls_dtype_bytes(view->dtype);
 }

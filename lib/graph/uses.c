@@ -17,7 +17,9 @@ int dlsi_uses_init(struct dlsi_uses *uses, const struct dlsi_graph *graph)
 	for (uint32_t i = 0; i < graph->node_count; i++) {
 		const struct dlsi_node *node = &graph->nodes[i];
 
-		uses->producers[node->outputs[0]] = i;
+		for (uint32_t k = 0; k < node->output_count; k++)
+			if (node->outputs[k] != DLSI_NO_VALUE)
+				uses->producers[node->outputs[k]] = i;
 		for (uint32_t k = 0; k < node->input_count; k++)
 			if (node->inputs[k] != DLSI_NO_VALUE)
 				uses->counts[node->inputs[k]]++;
@@ -35,12 +37,12 @@ void dlsi_uses_fini(struct dlsi_uses *uses)
 }
 
 struct dlsi_node *dlsi_uses_only(const struct dlsi_uses *uses, const struct dlsi_graph *graph,
-	const struct dlsi_node *node, uint32_t i, unsigned op)
+	const struct dlsi_node *node, uint32_t i, const struct dlsi_op *op)
 {
 	uint32_t value = i < node->input_count ? node->inputs[i] : DLSI_NO_VALUE;
 	uint32_t producer = value == DLSI_NO_VALUE ? DLSI_NO_NODE : uses->producers[value];
 
-	if (producer == DLSI_NO_NODE || uses->counts[value] != 1 || graph->nodes[producer].op != &dlsi_ops[op])
+	if (producer == DLSI_NO_NODE || uses->counts[value] != 1 || graph->nodes[producer].op != op)
 		return NULL;
 	return &graph->nodes[producer];
 }

@@ -17,10 +17,9 @@ struct dlsi_uses {
 int dlsi_uses_init(struct dlsi_uses *uses, const struct dlsi_graph *graph);
 void dlsi_uses_fini(struct dlsi_uses *uses);
 
-/* The node that computes input `i` and does so for nobody else, if it is of this operator (enum dlsi_op_id); else NULL.
- */
+/* The node that computes input `i` and does so for nobody else, if it is of this operator; else NULL. */
 struct dlsi_node *dlsi_uses_only(const struct dlsi_uses *uses, const struct dlsi_graph *graph,
-	const struct dlsi_node *node, uint32_t i, unsigned op);
+	const struct dlsi_node *node, uint32_t i, const struct dlsi_op *op);
 
 /* `node` from now on computes what `later`, the only one that took its output, did; that one is dropped. */
 void dlsi_uses_take_over(

@@ -2,8 +2,8 @@
 
 #include "base/json.h"
 #include "base/limits.h"
-#include "graph/load.h"
-#include "graph/op.h"
+#include "op/list.h"
+#include "reader/load.h"
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -231,12 +231,12 @@ static bool add_operators(cJSON *json, const struct dlsi_graph *graph)
 {
 	cJSON *operators = cJSON_AddObjectToObject(json, "operators");
 
-	for (size_t op = 0; operators && op < DLSI_OP_COUNT; op++) {
+	for (size_t op = 0; operators && op < dlsi_op_count; op++) {
 		uint32_t nodes = 0;
 
 		for (uint32_t i = 0; i < graph->node_count; i++)
-			nodes += graph->nodes[i].op == &dlsi_ops[op];
-		if (nodes && !cJSON_AddNumberToObject(operators, dlsi_ops[op].name, nodes))
+			nodes += graph->nodes[i].op == dlsi_op_list[op];
+		if (nodes && !cJSON_AddNumberToObject(operators, dlsi_op_list[op]->name, nodes))
 			return false;
 	}
 	return operators != NULL;

@@ -1,8 +1,8 @@
 /* Any bytes as an ONNX file: what is accepted has shapes, an order, and constants inside the file; rewriting keeps
  * that. */
-#include "graph/load.h"
 #include "graph/op.h"
-#include "graph/rewrite.h"
+#include "reader/load.h"
+#include "rewrite/rewrite.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);

@@ -5,7 +5,7 @@ import source
 
 # A room includes itself and those of earlier floors, not its neighbours of the same floor (joined by "|"). The order has
 # its reasons in docs/ARCHITECTURE.md.
-FLOORS = "base proto core policy graph kernel media device store net node model master|client|worker api".split()
+FLOORS = "base proto core policy graph op reader rewrite kernel media device store net node model master|client|worker api".split()
 FLOOR_OF = {room: number for number, floor in enumerate(FLOORS) for room in floor.split("|")}
 
 # First letters of a library's headers, and the only files or folders of lib/ that include them.
@@ -13,8 +13,8 @@ LIBRARIES = {
     "dnnl": ["device/"],
     "hwloc": ["device/topology.c"],
     "jpeglib": ["media/"],
-    "onnx/": ["graph/"],
-    "protobuf-c/": ["graph/"],
+    "onnx/": ["reader/"],
+    "protobuf-c/": ["reader/"],
     "sodium": ["base/hash.c", "base/random.c"],
     "spng": ["media/"],
     "zmq": ["net/", "node/ctx."],  # the context that all sockets of a program's part share

@@ -1,9 +1,9 @@
 /* Every rewriting, alone and after those before it, keeps the outputs and does what it is for: random weights, the same
  * graph run on the device before and after. */
 #include "device/device.h"
-#include "graph/load.h"
 #include "graph/op.h"
-#include "graph/rewrite.h"
+#include "reader/load.h"
+#include "rewrite/rewrite.h"
 #include "test/unit/onnx.h"
 #include "test/unit/unit.h"
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct rewriting {
 #define NORM "positive s 8\nconst b 8\nconst m 8\npositive v 8\n"
 
 static const struct rewriting rewritings[] = {
-	{"constants",
+	{"same",
 		"in x ? 6\nconst w 3 2 4\nints s 6 4\nnode Reshape w s > r\nnode Flatten r > f\nnode MatMul x f > "
 		"y\nout y",
 		"MatMul"},

@@ -1,7 +1,7 @@
 /* The scanner: it lets whole ONNX files through with weights left in place, and nothing else. */
 #include "base/limits.h"
-#include "graph/scan.h"
 #include "onnx/onnx.pb-c.h"
+#include "reader/scan.h"
 #include "test/unit/onnx.h"
 #include "test/unit/unit.h"
 #include <string.h>

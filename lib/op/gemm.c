@@ -1,6 +1,8 @@
 /* Matrix products: Gemm and MatMul. */
 #include "base/shape.h"
-#include "graph/op.h"
+#include "op/list.h"
+
+#define V DLSI_OP_SINCE
 
 static int refuse(
 	const struct dlsi_node *node, const struct dlsi_value *a, const struct dlsi_value *b, struct dls_error *err)
@@ -10,7 +12,7 @@ static int refuse(
 }
 
 /* alpha * A' * B' + beta * C, where C is broadcast to the product's shape. */
-int dlsi_op_infer_gemm(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+static int infer_gemm(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
 	const struct dlsi_value *a = dlsi_node_input(graph, node, 0), *b = dlsi_node_input(graph, node, 1);
 	const struct dlsi_value *c = dlsi_node_input(graph, node, 2);
@@ -36,7 +38,7 @@ int dlsi_op_infer_gemm(struct dlsi_graph *graph, struct dlsi_node *node, struct 
 	return dlsi_node_set_output(graph, node, DLS_FLOAT32, 2, product.dims, err);
 }
 
-const char *dlsi_op_mixes_gemm(const struct dlsi_graph *graph, const struct dlsi_node *node)
+static const char *gemm_mixes(const struct dlsi_graph *graph, const struct dlsi_node *node)
 {
 	const struct dlsi_value *a = dlsi_node_input(graph, node, 0), *b = dlsi_node_input(graph, node, 1);
 	const struct dlsi_value *c = dlsi_node_input(graph, node, 2);
@@ -50,7 +52,7 @@ const char *dlsi_op_mixes_gemm(const struct dlsi_graph *graph, const struct dlsi
 
 /* numpy's matmul: matrices in the last two dimensions, the others broadcast; a vector gets a dimension of 1 that the
  * result loses again. */
-int dlsi_op_infer_mat_mul(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+static int infer_mat_mul(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
 	const struct dlsi_value *a = dlsi_node_input(graph, node, 0), *b = dlsi_node_input(graph, node, 1);
 	struct dlsi_value a_stack = *a, b_stack = *b;
@@ -74,7 +76,7 @@ int dlsi_op_infer_mat_mul(struct dlsi_graph *graph, struct dlsi_node *node, stru
 }
 
 /* The batch may be the rows of a matrix on the left, or the first of the dimensions that are stacked. */
-const char *dlsi_op_mixes_mat_mul(const struct dlsi_graph *graph, const struct dlsi_node *node)
+static const char *mat_mul_mixes(const struct dlsi_graph *graph, const struct dlsi_node *node)
 {
 	const struct dlsi_value *a = dlsi_node_input(graph, node, 0), *b = dlsi_node_input(graph, node, 1);
 	bool stacked = a->rank > 2 || b->rank > 2;
@@ -82,3 +84,29 @@ const char *dlsi_op_mixes_mat_mul(const struct dlsi_graph *graph, const struct d
 
 	return apart ? NULL : "multiplies rows of different items";
 }
+
+static const struct dlsi_op_attribute none[] = {{0}};
+static const struct dlsi_op_attribute gemm_attributes[] = {{"alpha", DLSI_ATTRIBUTE_FLOAT},
+	{"beta", DLSI_ATTRIBUTE_FLOAT}, {"transA", DLSI_ATTRIBUTE_INT}, {"transB", DLSI_ATTRIBUTE_INT}, {0}};
+
+const struct dlsi_op dlsi_op_gemm = {
+	.name = "Gemm",
+	DLSI_OP_ALL(V(1) | V(6) | V(7) | V(9) | V(11) | V(13)),
+	.inputs_least = 2,
+	.inputs_most = 3,
+	.outputs_most = 1,
+	.attributes = gemm_attributes,
+	.infer = infer_gemm,
+	.mixes = gemm_mixes,
+};
+
+const struct dlsi_op dlsi_op_mat_mul = {
+	.name = "MatMul",
+	DLSI_OP_ALL(V(1) | V(9) | V(13)),
+	.inputs_least = 2,
+	.inputs_most = 2,
+	.outputs_most = 1,
+	.attributes = none,
+	.infer = infer_mat_mul,
+	.mixes = mat_mul_mixes,
+};

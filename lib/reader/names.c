@@ -1,4 +1,4 @@
-#include "graph/names.h"
+#include "reader/names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
-#include "graph/read.h"
+#include "reader/read.h"
 
 #include "base/limits.h"
 #include "base/shape.h"
-#include "graph/attribute.h"
-#include "graph/names.h"
-#include "graph/op.h"
-#include "graph/scan.h"
-#include "graph/tensor.h"
+#include "op/list.h"
+#include "reader/attribute.h"
+#include "reader/names.h"
+#include "reader/scan.h"
+#include "reader/tensor.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -247,6 +247,9 @@ static int check_node(const struct dlsi_node *node, struct dls_error *err)
 			node->op->inputs_most);
 	if (!node->output_count || node->outputs[0] == DLSI_NO_VALUE)
 		return dlsi_node_fail(node, err, DLS_EFORMAT, "has no output");
+	if (node->output_count > node->op->outputs_most)
+		return dlsi_node_fail(node, err, DLS_EFORMAT, "has %u outputs; %u are the most", node->output_count,
+			node->op->outputs_most);
 	return 0;
 }
 
@@ -271,6 +274,11 @@ static int read_node(struct read *read, const Onnx__NodeProto *proto)
 	if (!node->op)
 		return dlsi_fail(read->err, DLS_EUNSUPPORTED, "node '%s' uses the operator %s, which is not supported",
 			title(proto), type);
+	node->version = dlsi_op_version(node->op, read->graph->opset);
+	if (!(node->op->known & DLSI_OP_SINCE(node->version)))
+		return dlsi_fail(read->err, DLS_EUNSUPPORTED,
+			"node '%s' uses the operator %s as operator set %u defines it, which is not supported",
+			title(proto), type, node->version);
 	node->name = dlsi_arena_strdup(&read->graph->arena, title(proto));
 	if (!node->name)
 		return dlsi_fail_memory(read->err);

@@ -1,35 +1,12 @@
 /* Element by element: Add, Relu, Clip. */
 #include "base/shape.h"
-#include "graph/op.h"
+#include "op/list.h"
 #include <float.h>
 #include <string.h>
 
-bool dlsi_op_broadcast(const struct dlsi_value *a, const struct dlsi_value *b, uint32_t *rank_out, int64_t *dims_out)
-{
-	uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
+#define V DLSI_OP_SINCE
 
-	for (uint32_t i = 0; i < rank; i++) {
-		int64_t x = i + a->rank < rank ? 1 : a->dims[i + a->rank - rank];
-		int64_t y = i + b->rank < rank ? 1 : b->dims[i + b->rank - rank];
-
-		if (x != y && x != 1 && y != 1)
-			return false;
-		dims_out[i] = x == 1 ? y : x;
-	}
-	*rank_out = rank;
-	return true;
-}
-
-bool dlsi_op_broadcast_keeps_rows(const struct dlsi_value *a, const struct dlsi_value *b)
-{
-	uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
-	bool a_fits = a->rank == rank ? a->dims[0] == 1 : !a->batched;
-	bool b_fits = b->rank == rank ? b->dims[0] == 1 : !b->batched;
-
-	return a_fits && b_fits;
-}
-
-int dlsi_op_infer_add(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+static int infer_add(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
 	const struct dlsi_value *a = dlsi_node_input(graph, node, 0), *b = dlsi_node_input(graph, node, 1);
 	int64_t dims[DLS_TENSOR_RANK];
@@ -45,14 +22,7 @@ int dlsi_op_infer_add(struct dlsi_graph *graph, struct dlsi_node *node, struct d
 	return dlsi_node_set_output(graph, node, DLS_FLOAT32, rank, dims, err);
 }
 
-const char *dlsi_op_mixes_add(const struct dlsi_graph *graph, const struct dlsi_node *node)
-{
-	return dlsi_op_broadcast_keeps_rows(dlsi_node_input(graph, node, 0), dlsi_node_input(graph, node, 1))
-		       ? NULL
-		       : "combines rows of different items";
-}
-
-int dlsi_op_infer_relu(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+static int infer_relu(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
 	int rc = dlsi_node_require_float(graph, node, err);
 
@@ -77,7 +47,7 @@ static int read_bound(const struct dlsi_graph *graph, const struct dlsi_node *no
 	return 0;
 }
 
-int dlsi_op_infer_clip(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+static int infer_clip(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
 	float low = -FLT_MAX, high = FLT_MAX;
 	int rc = dlsi_node_require_float(graph, node, err);
@@ -95,3 +65,39 @@ int dlsi_op_infer_clip(struct dlsi_graph *graph, struct dlsi_node *node, struct 
 	node->clamp = (struct dlsi_clamp){low <= -FLT_MAX ? -INFINITY : low, high >= FLT_MAX ? INFINITY : high};
 	return dlsi_op_infer_same(graph, node, err);
 }
+
+static const struct dlsi_op_attribute none[] = {{0}};
+static const struct dlsi_op_attribute bounds[] = {{"max", DLSI_ATTRIBUTE_FLOAT}, {"min", DLSI_ATTRIBUTE_FLOAT}, {0}};
+
+const struct dlsi_op dlsi_op_add = {
+	.name = "Add",
+	DLSI_OP_ALL(V(1) | V(6) | V(7) | V(13) | V(14)),
+	.inputs_least = 2,
+	.inputs_most = 2,
+	.outputs_most = 1,
+	.attributes = none,
+	.infer = infer_add,
+	.mixes = dlsi_op_mixes_elements,
+};
+
+const struct dlsi_op dlsi_op_relu = {
+	.name = "Relu",
+	DLSI_OP_ALL(V(1) | V(6) | V(13) | V(14)),
+	.inputs_least = 1,
+	.inputs_most = 1,
+	.outputs_most = 1,
+	.attributes = none,
+	.infer = infer_relu,
+	.mixes = dlsi_op_mixes_weights,
+};
+
+const struct dlsi_op dlsi_op_clip = {
+	.name = "Clip",
+	DLSI_OP_ALL(V(1) | V(6) | V(11) | V(12) | V(13)),
+	.inputs_least = 1,
+	.inputs_most = 3,
+	.outputs_most = 1,
+	.attributes = bounds,
+	.infer = infer_clip,
+	.mixes = dlsi_op_mixes_weights,
+};

@@ -1,7 +1,10 @@
 /* Pooling: the largest or the mean of each window. */
 #include "base/shape.h"
-#include "graph/op.h"
+#include "op/list.h"
+#include "op/window.h"
 #include <string.h>
+
+#define V DLSI_OP_SINCE
 
 static int infer(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
@@ -18,12 +21,12 @@ static int infer(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_er
 	return rc ? rc : dlsi_node_set_output(graph, node, DLS_FLOAT32, input->rank, dims, err);
 }
 
-int dlsi_op_infer_max_pool(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+static int infer_max_pool(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
 	return infer(graph, node, err);
 }
 
-int dlsi_op_infer_average_pool(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+static int infer_average_pool(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
 	const struct dlsi_window *window = &node->pool.window;
 	int rc = infer(graph, node, err);
@@ -44,7 +47,7 @@ int dlsi_op_infer_average_pool(struct dlsi_graph *graph, struct dlsi_node *node,
 	return rc;
 }
 
-int dlsi_op_infer_global_pool(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+static int infer_global_pool(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
 	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
 	int64_t dims[DLS_TENSOR_RANK] = {input->dims[0], input->dims[1]};
@@ -63,3 +66,45 @@ int dlsi_op_infer_global_pool(struct dlsi_graph *graph, struct dlsi_node *node, 
 	node->pool.window = window;
 	return dlsi_node_set_output(graph, node, DLS_FLOAT32, input->rank, dims, err);
 }
+
+static const struct dlsi_op_attribute none[] = {{0}};
+static const struct dlsi_op_attribute average_attributes[] = {{"auto_pad", DLSI_ATTRIBUTE_STRING},
+	{"ceil_mode", DLSI_ATTRIBUTE_INT}, {"count_include_pad", DLSI_ATTRIBUTE_INT},
+	{"dilations", DLSI_ATTRIBUTE_INTS}, {"kernel_shape", DLSI_ATTRIBUTE_INTS}, {"pads", DLSI_ATTRIBUTE_INTS},
+	{"strides", DLSI_ATTRIBUTE_INTS}, {0}};
+static const struct dlsi_op_attribute max_attributes[] = {{"auto_pad", DLSI_ATTRIBUTE_STRING},
+	{"ceil_mode", DLSI_ATTRIBUTE_INT}, {"dilations", DLSI_ATTRIBUTE_INTS}, {"kernel_shape", DLSI_ATTRIBUTE_INTS},
+	{"pads", DLSI_ATTRIBUTE_INTS}, {"storage_order", DLSI_ATTRIBUTE_INT}, {"strides", DLSI_ATTRIBUTE_INTS}, {0}};
+
+const struct dlsi_op dlsi_op_average_pool = {
+	.name = "AveragePool",
+	DLSI_OP_ALL(V(1) | V(7) | V(10) | V(11) | V(19) | V(22)),
+	.inputs_least = 1,
+	.inputs_most = 1,
+	.outputs_most = 1,
+	.attributes = average_attributes,
+	.infer = infer_average_pool,
+	.mixes = dlsi_op_mixes_weights,
+};
+
+const struct dlsi_op dlsi_op_global_average_pool = {
+	.name = "GlobalAveragePool",
+	DLSI_OP_ALL(V(1) | V(22)),
+	.inputs_least = 1,
+	.inputs_most = 1,
+	.outputs_most = 1,
+	.attributes = none,
+	.infer = infer_global_pool,
+	.mixes = dlsi_op_mixes_weights,
+};
+
+const struct dlsi_op dlsi_op_max_pool = {
+	.name = "MaxPool",
+	DLSI_OP_ALL(V(1) | V(8) | V(10) | V(11) | V(12) | V(22)),
+	.inputs_least = 1,
+	.inputs_most = 1,
+	.outputs_most = 2,
+	.attributes = max_attributes,
+	.infer = infer_max_pool,
+	.mixes = dlsi_op_mixes_weights,
+};

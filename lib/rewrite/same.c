@@ -1,30 +1,14 @@
-/* What need not be done in a run: shapes of constants, and operators that change nothing. */
-#include "graph/op.h"
-#include "graph/rewrite.h"
+/* Operators that change nothing need not be done in a run. */
+#include "op/list.h"
+#include "rewrite/rewrite.h"
 
-static bool is_same(const struct dlsi_node *node)
+/* A Dropout's mask may be wanted as well. */
+static bool is_same(const struct dlsi_uses *uses, const struct dlsi_node *node)
 {
-	return node->op == &dlsi_ops[DLSI_OP_IDENTITY] || node->op == &dlsi_ops[DLSI_OP_DROPOUT];
-}
-
-static bool keeps_elements(const struct dlsi_node *node)
-{
-	return is_same(node) || node->op == &dlsi_ops[DLSI_OP_RESHAPE] || node->op == &dlsi_ops[DLSI_OP_FLATTEN];
-}
-
-int dlsi_rewrite_constants(struct dlsi_graph *graph, struct dlsi_uses *uses)
-{
-	(void)uses;
-	for (uint32_t i = 0; i < graph->node_count; i++) {
-		struct dlsi_node *node = &graph->nodes[i];
-		const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
-
-		if (keeps_elements(node) && input->data) {
-			dlsi_node_output(graph, node)->data = input->data;
-			dlsi_node_drop(node);
-		}
-	}
-	return 0;
+	for (uint32_t i = 1; i < node->output_count; i++)
+		if (node->outputs[i] != DLSI_NO_VALUE && uses->counts[node->outputs[i]])
+			return false;
+	return node->op == &dlsi_op_identity || node->op == &dlsi_op_dropout;
 }
 
 static uint32_t resolve(const uint32_t *others, uint32_t value)
@@ -62,7 +46,7 @@ int dlsi_rewrite_same(struct dlsi_graph *graph, struct dlsi_uses *uses)
 	for (uint32_t i = 0; i < graph->value_count; i++)
 		others[i] = i;
 	for (uint32_t i = 0; i < graph->node_count; i++)
-		if (is_same(&graph->nodes[i]))
+		if (is_same(uses, &graph->nodes[i]))
 			merge(graph, uses, &graph->nodes[i], others);
 	for (uint32_t i = 0; i < graph->node_count; i++)
 		for (uint32_t k = 0; k < graph->nodes[i].input_count; k++)

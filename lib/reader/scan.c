@@ -1,4 +1,4 @@
-#include "graph/scan.h"
+#include "reader/scan.h"
 
 #include "base/limits.h"
 #include "onnx/onnx.pb-c.h"

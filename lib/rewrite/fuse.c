@@ -1,6 +1,6 @@
 /* What one operator does for another in the same pass over memory. */
-#include "graph/op.h"
-#include "graph/rewrite.h"
+#include "op/list.h"
+#include "rewrite/rewrite.h"
 #include <string.h>
 
 /* ---- products */
@@ -16,10 +16,10 @@ int dlsi_rewrite_products(struct dlsi_graph *graph, struct dlsi_uses *uses)
 	for (uint32_t i = 0; i < graph->node_count; i++) {
 		struct dlsi_node *node = &graph->nodes[i];
 
-		if (node->op != &dlsi_ops[DLSI_OP_MAT_MUL] || !is_matrix(dlsi_node_input(graph, node, 0)) ||
+		if (node->op != &dlsi_op_mat_mul || !is_matrix(dlsi_node_input(graph, node, 0)) ||
 			!is_matrix(dlsi_node_input(graph, node, 1)) || !dlsi_node_input(graph, node, 1)->data)
 			continue;
-		node->op = &dlsi_ops[DLSI_OP_GEMM];
+		node->op = &dlsi_op_gemm;
 		node->gemm.alpha = node->gemm.beta = 1;
 		node->gemm.transpose_a = node->gemm.transpose_b = false;
 	}
@@ -31,9 +31,9 @@ static bool flattens(const struct dlsi_graph *graph, const struct dlsi_node *nod
 {
 	const struct dlsi_value *input = dlsi_node_input(graph, node, 0), *output = dlsi_node_output(graph, node);
 
-	return (node->op == &dlsi_ops[DLSI_OP_FLATTEN] || node->op == &dlsi_ops[DLSI_OP_RESHAPE]) &&
-	       output->rank == 2 && input->rank > 2 && input->rank <= 2 + DLSI_SPATIAL_RANK &&
-	       input->dims[0] == output->dims[0] && input->batched == output->batched;
+	return (node->op == &dlsi_op_flatten || node->op == &dlsi_op_reshape) && output->rank == 2 && input->rank > 2 &&
+	       input->rank <= 2 + DLSI_SPATIAL_RANK && input->dims[0] == output->dims[0] &&
+	       input->batched == output->batched;
 }
 
 int dlsi_rewrite_flatten(struct dlsi_graph *graph, struct dlsi_uses *uses)
@@ -42,8 +42,7 @@ int dlsi_rewrite_flatten(struct dlsi_graph *graph, struct dlsi_uses *uses)
 		struct dlsi_node *node = &graph->nodes[i];
 		uint32_t producer;
 
-		if (node->op != &dlsi_ops[DLSI_OP_GEMM] || node->gemm.transpose_a ||
-			!dlsi_node_input(graph, node, 1)->data)
+		if (node->op != &dlsi_op_gemm || node->gemm.transpose_a || !dlsi_node_input(graph, node, 1)->data)
 			continue;
 		producer = uses->producers[node->inputs[0]];
 		if (producer != DLSI_NO_NODE && flattens(graph, &graph->nodes[producer]))
@@ -64,7 +63,7 @@ static bool same_shape(const struct dlsi_value *a, const struct dlsi_value *b)
 static struct dlsi_node *find_conv(
 	const struct dlsi_graph *graph, const struct dlsi_uses *uses, const struct dlsi_node *add, uint32_t side)
 {
-	struct dlsi_node *conv = dlsi_uses_only(uses, graph, add, side, DLSI_OP_CONV);
+	struct dlsi_node *conv = dlsi_uses_only(uses, graph, add, side, &dlsi_op_conv);
 	const struct dlsi_value *other = dlsi_node_input(graph, add, !side);
 
 	if (!conv || !dlsi_clamp_is_none(&conv->fused) || dlsi_node_input(graph, conv, DLSI_CONV_ADDEND))
@@ -79,7 +78,7 @@ int dlsi_rewrite_addend(struct dlsi_graph *graph, struct dlsi_uses *uses)
 	for (uint32_t i = 0; i < graph->node_count; i++) {
 		struct dlsi_node *add = &graph->nodes[i], *left, *conv;
 
-		if (add->op != &dlsi_ops[DLSI_OP_ADD])
+		if (add->op != &dlsi_op_add)
 			continue;
 		left = find_conv(graph, uses, add, 0);
 		conv = left ? left : find_conv(graph, uses, add, 1);
@@ -103,12 +102,12 @@ static float clamp(float number, const struct dlsi_clamp *by)
 
 int dlsi_rewrite_clamp(struct dlsi_graph *graph, struct dlsi_uses *uses)
 {
-	static const unsigned takers[] = {DLSI_OP_CONV, DLSI_OP_GEMM, DLSI_OP_MAT_MUL, DLSI_OP_ADD};
+	static const struct dlsi_op *const takers[] = {&dlsi_op_conv, &dlsi_op_gemm, &dlsi_op_mat_mul, &dlsi_op_add};
 
 	for (uint32_t i = 0; i < graph->node_count; i++) {
 		struct dlsi_node *node = &graph->nodes[i], *before = NULL;
 
-		if (node->op != &dlsi_ops[DLSI_OP_RELU] && node->op != &dlsi_ops[DLSI_OP_CLIP])
+		if (node->op != &dlsi_op_relu && node->op != &dlsi_op_clip)
 			continue;
 		for (size_t k = 0; k < sizeof takers / sizeof *takers && !before; k++)
 			before = dlsi_uses_only(uses, graph, node, 0, takers[k]);

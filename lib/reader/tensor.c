@@ -1,7 +1,7 @@
-#include "graph/tensor.h"
+#include "reader/tensor.h"
 
 #include "base/shape.h"
-#include "graph/scan.h"
+#include "reader/scan.h"
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "raw data of ONNX is used in place, and is little-endian");

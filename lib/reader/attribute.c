@@ -1,7 +1,7 @@
-#include "graph/attribute.h"
+#include "reader/attribute.h"
 
 #include "graph/op.h"
-#include "graph/tensor.h"
+#include "reader/tensor.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
-#include "graph/load.h"
+#include "reader/load.h"
 
 #include "graph/infer.h"
 #include "graph/order.h"
-#include "graph/read.h"
+#include "reader/read.h"
 
 int dlsi_graph_load(const struct dlsi_alloc *alloc, const void *file, size_t length, struct dlsi_graph **graph_out,
 	struct dls_error *err)
@@ -18,8 +18,6 @@ int dlsi_graph_load(const struct dlsi_alloc *alloc, const void *file, size_t len
 		rc = dlsi_graph_order(graph, err);
 	if (rc == 0)
 		rc = dlsi_graph_infer(graph, err);
-	if (rc == 0)
-		rc = dlsi_graph_find_batch(graph, err);
 	if (rc == 0)
 		*graph_out = graph;
 	else

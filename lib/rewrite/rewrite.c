@@ -1,9 +1,8 @@
-#include "graph/rewrite.h"
+#include "rewrite/rewrite.h"
 
 #include "graph/order.h"
 
 const struct dlsi_rewrite dlsi_rewrites[] = {
-	{"constants", dlsi_rewrite_constants},
 	{"same", dlsi_rewrite_same},
 	{"normal", dlsi_rewrite_normal},
 	{"products", dlsi_rewrite_products},

@@ -1,6 +1,6 @@
 /* What becomes part of the weights: normalisations and biases. */
-#include "graph/op.h"
-#include "graph/rewrite.h"
+#include "op/list.h"
+#include "rewrite/rewrite.h"
 #include <string.h>
 
 static bool is_constant(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i)
@@ -84,9 +84,9 @@ int dlsi_rewrite_normal(struct dlsi_graph *graph, struct dlsi_uses *uses)
 	for (uint32_t i = 0; i < graph->node_count; i++) {
 		struct dlsi_node *normal = &graph->nodes[i], *conv;
 
-		if (normal->op != &dlsi_ops[DLSI_OP_BATCH_NORMALIZATION] || !has_constants(graph, normal))
+		if (normal->op != &dlsi_op_batch_normalization || !has_constants(graph, normal))
 			continue;
-		conv = dlsi_uses_only(uses, graph, normal, 0, DLSI_OP_CONV);
+		conv = dlsi_uses_only(uses, graph, normal, 0, &dlsi_op_conv);
 		if (!conv || !has_constants(graph, conv) || !dlsi_clamp_is_none(&conv->fused))
 			continue;
 		if (fold_normal(graph, conv, normal))
@@ -135,7 +135,7 @@ static bool takes_bias(const struct dlsi_graph *graph, const struct dlsi_node *n
 
 	if (!dlsi_clamp_is_none(&node->fused))
 		return false;
-	if (node->op == &dlsi_ops[DLSI_OP_CONV])
+	if (node->op == &dlsi_op_conv)
 		return !bias || bias->data;
 	return !bias || (node->gemm.beta == 1 && is_per(bias, dlsi_node_output(graph, node), 1));
 }
@@ -146,16 +146,16 @@ int dlsi_rewrite_bias(struct dlsi_graph *graph, struct dlsi_uses *uses)
 		struct dlsi_node *add = &graph->nodes[i], *node = NULL;
 		uint32_t side = 0;
 
-		if (add->op != &dlsi_ops[DLSI_OP_ADD])
+		if (add->op != &dlsi_op_add)
 			continue;
 		for (; side < 2 && !node; side++) {
-			node = dlsi_uses_only(uses, graph, add, side, DLSI_OP_CONV);
-			node = node ? node : dlsi_uses_only(uses, graph, add, side, DLSI_OP_GEMM);
+			node = dlsi_uses_only(uses, graph, add, side, &dlsi_op_conv);
+			node = node ? node : dlsi_uses_only(uses, graph, add, side, &dlsi_op_gemm);
 		}
 		if (!node || !takes_bias(graph, node) ||
 			!is_per(dlsi_node_input(graph, add, side == 1), dlsi_node_output(graph, node), 1))
 			continue;
-		if (node->op == &dlsi_ops[DLSI_OP_GEMM])
+		if (node->op == &dlsi_op_gemm)
 			node->gemm.beta = 1;
 		if (add_bias(graph, node, add->inputs[side == 1]))
 			return DLS_ENOMEM;

@@ -1,8 +1,10 @@
 /* BatchNormalization and Softmax. */
 #include "base/shape.h"
-#include "graph/op.h"
+#include "op/list.h"
 
-int dlsi_op_infer_batch_normalization(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+#define V DLSI_OP_SINCE
+
+static int infer_batch_normalization(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
 	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
 	int rc = dlsi_node_require_float(graph, node, err);
@@ -29,25 +31,49 @@ int dlsi_op_infer_batch_normalization(struct dlsi_graph *graph, struct dlsi_node
 }
 
 /* Before operator set 13 all axes from `axis` on are normalised over together, from then on only this one. */
-int dlsi_op_infer_softmax(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+static int infer_softmax(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
 	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
-	bool together = graph->opset < 13;
-	int64_t rank = input->rank, axis = dlsi_node_int(node, "axis", together ? 1 : -1);
+	bool together = node->version < 13;
 	int rc = dlsi_node_require_float(graph, node, err);
 
+	if (rc == 0)
+		rc = dlsi_node_axis(node, together ? 1 : -1, input->rank, &node->softmax.first, err);
 	if (rc)
 		return rc;
-	if (axis < -rank || axis >= rank)
-		return dlsi_node_fail(node, err, DLS_EFORMAT, "has the axis %lld, its input has %lld dimensions",
-			(long long)axis, (long long)rank);
-	node->softmax.first = (uint32_t)(axis < 0 ? axis + rank : axis);
 	node->softmax.end = together ? input->rank : node->softmax.first + 1;
 	return dlsi_op_infer_same(graph, node, err);
 }
 
-const char *dlsi_op_mixes_softmax(const struct dlsi_graph *graph, const struct dlsi_node *node)
+static const char *softmax_mixes(const struct dlsi_graph *graph, const struct dlsi_node *node)
 {
 	(void)graph;
 	return node->softmax.first == 0 ? "normalises over axis 0, the batch" : NULL;
 }
+
+static const struct dlsi_op_attribute axis[] = {{"axis", DLSI_ATTRIBUTE_INT}, {0}};
+static const struct dlsi_op_attribute normalization[] = {{"epsilon", DLSI_ATTRIBUTE_FLOAT},
+	{"momentum", DLSI_ATTRIBUTE_FLOAT}, {"spatial", DLSI_ATTRIBUTE_INT}, {"training_mode", DLSI_ATTRIBUTE_INT},
+	{0}};
+
+const struct dlsi_op dlsi_op_batch_normalization = {
+	.name = "BatchNormalization",
+	DLSI_OP_ALL(V(1) | V(6) | V(7) | V(9) | V(14) | V(15)),
+	.inputs_least = 5,
+	.inputs_most = 5,
+	.outputs_most = 5,
+	.attributes = normalization,
+	.infer = infer_batch_normalization,
+	.mixes = dlsi_op_mixes_weights,
+};
+
+const struct dlsi_op dlsi_op_softmax = {
+	.name = "Softmax",
+	DLSI_OP_ALL(V(1) | V(11) | V(13)),
+	.inputs_least = 1,
+	.inputs_most = 1,
+	.outputs_most = 1,
+	.attributes = axis,
+	.infer = infer_softmax,
+	.mixes = softmax_mixes,
+};

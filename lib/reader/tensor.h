@@ -12,7 +12,7 @@ enum dls_dtype dlsi_tensor_dtype(int32_t onnx_type);
 const char *dlsi_tensor_dtype_name(int32_t onnx_type);
 
 /* Makes graph->values[value] the constant that `proto` describes; `what` names it in errors. Raw data stays in the file
- * (proto->raw_data holds its place there, see graph/scan.h), other forms are copied.
+ * (proto->raw_data holds its place there, see reader/scan.h), other forms are copied.
  * Errors: DLS_EFORMAT, DLS_EUNSUPPORTED (an element type, data in another file), DLS_ENOMEM. */
 int dlsi_tensor_read(struct dlsi_graph *graph, const Onnx__TensorProto *proto, const uint8_t *file, const char *what,
 	uint32_t value, struct dls_error *err);

@@ -1,0 +1,84 @@
+/* Operators without a kernel: their own eval is a step, on dense buffers. */
+#include "device/onednn_lower.h"
+#include "graph/op.h"
+#include <string.h>
+
+struct evaluation {
+	const struct dlsi_node *node;
+	const struct dlsi_alloc *alloc;
+	struct dlsi_view *inputs, *outputs; /* their places are those of the run */
+};
+
+static void clamp(const struct dlsi_view *view, const struct dlsi_clamp *by)
+{
+	float *elements = view->data;
+
+	for (size_t i = 0; i < dlsi_view_count(view); i++) {
+		elements[i] = elements[i] < by->low ? by->low : elements[i];
+		elements[i] = elements[i] > by->high ? by->high : elements[i];
+	}
+}
+
+/* The places are those of the inputs and outputs that are not left out. */
+static int evaluate(void *context, void *const *places, struct dls_error *err)
+{
+	const struct evaluation *evaluation = context;
+	const struct dlsi_node *node = evaluation->node;
+	int rc;
+
+	for (uint32_t i = 0; i < node->input_count; i++)
+		if (evaluation->inputs[i].dtype)
+			evaluation->inputs[i].data = *places++;
+	for (uint32_t i = 0; i < node->output_count; i++)
+		if (evaluation->outputs[i].dtype)
+			evaluation->outputs[i].data = *places++;
+	rc = node->op->eval(node, evaluation->inputs, evaluation->outputs, evaluation->alloc, err);
+	if (rc == 0 && !dlsi_clamp_is_none(&node->fused))
+		clamp(&evaluation->outputs[0], &node->fused);
+	return rc;
+}
+
+static struct evaluation *describe(struct dlsi_program *program, const struct dlsi_node *node)
+{
+	struct dlsi_arena *arena = &program->pool.arena;
+	struct evaluation *evaluation = dlsi_arena_take(arena, 1, sizeof *evaluation);
+
+	if (!evaluation)
+		return NULL;
+	evaluation->node = node;
+	evaluation->alloc = program->set->alloc;
+	evaluation->inputs = dlsi_arena_take(arena, node->input_count, sizeof *evaluation->inputs);
+	evaluation->outputs = dlsi_arena_take(arena, node->output_count, sizeof *evaluation->outputs);
+	return evaluation->inputs && evaluation->outputs ? evaluation : NULL;
+}
+
+/* Fills the view of a value that is not left out and has a type. */
+static bool view(const struct dlsi_program *program, uint32_t value, struct dlsi_view *view_out)
+{
+	if (value == DLSI_NO_VALUE || !program->set->graph->values[value].dtype)
+		return false;
+	view_out->dtype = program->set->graph->values[value].dtype;
+	view_out->rank = dlsi_program_dims(program, value, view_out->dims);
+	return true;
+}
+
+int dlsi_lower_eval(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
+{
+	struct evaluation *evaluation = describe(program, node);
+	struct dlsi_argument *arguments = dlsi_arena_take(
+		&program->pool.arena, (size_t)node->input_count + node->output_count, sizeof *arguments);
+	uint32_t count = 0;
+	int rc = 0;
+
+	if (!evaluation || !arguments)
+		return dlsi_fail_memory(err);
+	for (uint32_t i = 0; rc == 0 && i < node->input_count; i++)
+		if (view(program, node->inputs[i], &evaluation->inputs[i]))
+			rc = dlsi_program_use(program, node->inputs[i], dlsi_program_plain(program, node->inputs[i]),
+				&arguments[count++].operand, err);
+	for (uint32_t i = 0; rc == 0 && i < node->output_count; i++)
+		if (view(program, node->outputs[i], &evaluation->outputs[i]))
+			rc = dlsi_program_target(program, node->outputs[i],
+				dlsi_program_plain(program, node->outputs[i]), &arguments[count++].operand, err);
+	return rc ? rc : dlsi_program_call(program, evaluate, evaluation, arguments, count, err);
+}

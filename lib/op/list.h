@@ -1,0 +1,38 @@
+/* All operators, one line each; the row of `name` is dlsi_op_name in the file of its family. */
+#ifndef DLSI_OP_LIST_H
+#define DLSI_OP_LIST_H
+
+#include "graph/op.h"
+
+#define DLSI_OP_LIST(X)                                                                                                \
+	X(add)                                                                                                         \
+	X(average_pool)                                                                                                \
+	X(batch_normalization)                                                                                         \
+	X(clip)                                                                                                        \
+	X(conv)                                                                                                        \
+	X(dropout)                                                                                                     \
+	X(flatten)                                                                                                     \
+	X(gemm)                                                                                                        \
+	X(global_average_pool)                                                                                         \
+	X(identity)                                                                                                    \
+	X(mat_mul)                                                                                                     \
+	X(max_pool)                                                                                                    \
+	X(relu)                                                                                                        \
+	X(reshape)                                                                                                     \
+	X(shape)                                                                                                       \
+	X(softmax)
+
+#define DLSI_OP_DECLARE(name) extern const struct dlsi_op dlsi_op_##name;
+DLSI_OP_LIST(DLSI_OP_DECLARE)
+#undef DLSI_OP_DECLARE
+
+extern const struct dlsi_op *const dlsi_op_list[];
+extern const size_t dlsi_op_count;
+
+/* NULL if there is none of that name. */
+const struct dlsi_op *dlsi_op_find(const char *name);
+
+/* The definition that a node of this operator set has, by the version that brought it; 0 if none is that old. */
+unsigned dlsi_op_version(const struct dlsi_op *op, int64_t opset);
+
+#endif
