@@ -4,6 +4,7 @@
 
 #include "cli/options.h"
 #include <dlsched/dlsched.h>
+#include <stdbool.h>
 
 struct submit_values {
 	const char *master;
@@ -53,5 +54,10 @@ int submit_client_create(
 /* Waits until the master has answered. Returns 0 too when a signal came first. Errors: as dls_client_wait; the sentence
  * names the address. */
 int submit_client_wait(const struct submit *submit, struct dls_client *client, struct dls_error *err);
+
+/* Whether there is a reason that a job waits, which goes into `why` as a sentence about it: "no worker is ...". Asks
+ * the master. `handler` is NULL for a model. */
+bool submit_explain_wait(struct dls_ctx *ctx, struct dls_client *client, const char *handler,
+	const struct dls_job_progress *state, struct dls_error *why);
 
 #endif

@@ -122,14 +122,18 @@ static int take_results(struct run *run)
 	return rc == DLS_ETIMEOUT ? 1 : rc;
 }
 
-/* Someone who sees nothing happen is told once why. */
+/* Someone who sees nothing happen is told once why: of a master that is full at once. */
 static void explain_silence(struct run *run, const struct dls_job_progress *state)
 {
-	if (run->told_to_wait || run->values->quiet || run->progress.on || !state->accepted || state->workers ||
-		cli_now_ms() - run->start_ms < PATIENCE_MS)
+	bool full = state->deferred && !state->accepted;
+	struct dls_error why;
+
+	if (run->told_to_wait || run->values->quiet || run->progress.on ||
+		(!full && cli_now_ms() - run->start_ms < PATIENCE_MS) ||
+		!submit_explain_wait(run->submit->ctx, run->client, run->values->handler, state, &why))
 		return;
 	run->told_to_wait = true;
-	fprintf(stderr, "dls-submit: no worker can run this job yet; it waits for one (Ctrl-C ends it)\n");
+	fprintf(stderr, "dls-submit: the job waits: %s; it goes on by itself, Ctrl-C ends it\n", why.text);
 }
 
 static struct dls_job_progress state_of(const struct run *run)
@@ -196,26 +200,30 @@ static int collect(struct run *run)
 }
 
 /* The job's end before its time: cancelled, with a word about what there is. Returns the exit code. */
-static int break_off(struct run *run, const char *why, int exit_code)
+static int break_off(struct run *run, const struct dls_job_progress *state, const char *cause, int exit_code)
 {
+	struct dls_error why = {0};
+	bool explained = exit_code == CLI_EXIT_TIMEOUT &&
+			 submit_explain_wait(run->submit->ctx, run->client, run->values->handler, state, &why);
+
 	(void)dls_job_cancel(run->job, run->err);
 	fflush(stdout);
-	fprintf(stderr, "dls-submit: %s: %" PRIu64 " of %" PRIu64 " items are done, the job is cancelled\n", why,
-		run->results.done, dls_job_items(run->job));
+	fprintf(stderr, "dls-submit: %s: %" PRIu64 " of %" PRIu64 " items are done, the job is cancelled%s%s\n", cause,
+		run->results.done, dls_job_items(run->job), explained ? "; it waited: " : "", why.text);
 	return exit_code;
 }
 
 static int finish(struct run *run, int rc)
 {
 	struct dls_job_progress state = state_of(run);
-	char why[64];
+	char cause[64];
 
 	cli_progress_end(&run->progress, &state);
 	if (cli_signals_caught())
-		return break_off(run, "interrupted", 128 + cli_signals_caught());
+		return break_off(run, &state, "interrupted", 128 + cli_signals_caught());
 	if (rc == DLS_ETIMEOUT) {
-		snprintf(why, sizeof why, "not done after %g s", (double)run->values->timeout_ms / 1000);
-		return break_off(run, why, CLI_EXIT_TIMEOUT);
+		snprintf(cause, sizeof cause, "not done after %g s", (double)run->values->timeout_ms / 1000);
+		return break_off(run, &state, cause, CLI_EXIT_TIMEOUT);
 	}
 	if (rc == 0)
 		rc = cli_results_finish(&run->results, (double)(cli_now_us() - run->start_us + 1) / 1e6, run->err);

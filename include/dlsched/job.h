@@ -113,6 +113,7 @@ struct dls_job_progress {
 	uint64_t running; /* handed to workers, as the master last said */
 	uint32_t workers; /* that can run it, as the master last said */
 	int accepted;     /* 1: the master has it */
+	int deferred;     /* the DLS_E* with which the master has put it off; it is offered again by itself. 0: not */
 };
 
 #define DLS_JOB_PROGRESS_INIT DLS_SIZED(struct dls_job_progress)

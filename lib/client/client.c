@@ -70,6 +70,7 @@ static void take_notice(struct dls_client *client, const struct dlsi_effect *eff
 		dlsi_node_client_answer(client, effect, text);
 		break;
 	case DLSI_NOTICE_ACCEPTED:
+	case DLSI_NOTICE_DEFERRED:
 	case DLSI_NOTICE_PROGRESS:
 	case DLSI_NOTICE_ENDED:
 		job = dlsi_map_get(&client->submitted, &effect->job);

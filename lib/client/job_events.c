@@ -80,6 +80,11 @@ void dlsi_node_job_notice(struct dls_job *job, const struct dlsi_effect *effect,
 	switch (effect->notify.notice) {
 	case DLSI_NOTICE_ACCEPTED:
 		job->progress.accepted = 1;
+		job->progress.deferred = 0;
+		break;
+	case DLSI_NOTICE_DEFERRED:
+		job->progress.deferred = effect->notify.code;
+		dlsi_node_job_wake(job);
 		break;
 	case DLSI_NOTICE_PROGRESS:
 		job->progress.running = effect->notify.running;

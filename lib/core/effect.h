@@ -39,6 +39,7 @@ enum dlsi_notice {
 	DLSI_NOTICE_LOST,     /* and down again */
 	DLSI_NOTICE_REJECTED, /* the master refuses this process; code and sentence say why; it will not try again */
 	DLSI_NOTICE_ACCEPTED, /* the master has the job */
+	DLSI_NOTICE_DEFERRED, /* it has no room for the job now, code says why; it is offered again */
 	DLSI_NOTICE_PROGRESS,
 	DLSI_NOTICE_ENDED, /* the job: state, code and sentence */
 	DLSI_NOTICE_REPLY, /* to a command: code, and JSON or a sentence in `text` */

@@ -179,6 +179,7 @@ void dlsi_session_refused(struct dlsi_session *session, const struct dlsi_refuse
 		job->retry_ns = session->link.now_ns + record->retry_after_ms * DLSI_MILLISECOND_NS;
 		if (job->retry_ns < session->retry_ns)
 			session->retry_ns = job->retry_ns;
+		dlsi_link_notify(&session->link, DLSI_NOTICE_DEFERRED, &job->id, record->code, record->sentence);
 		return;
 	}
 	if (!job->over)

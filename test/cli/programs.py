@@ -67,6 +67,11 @@ class Program:
         assert text in self.out(), f"{self.words} ended with {self.process.returncode}: {self.err()}"
         return self
 
+    def wait_until_said(self, text):
+        """Waits until it has written the text to standard error."""
+        wait_until(lambda: text in self.err() or self.process.poll() is not None, f"{text!r} from {self.words}")
+        assert text in self.err(), f"{self.words} ended with {self.process.returncode}: {self.err()}"
+
     def signal(self, number):
         self.process.send_signal(number)
 

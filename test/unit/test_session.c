@@ -439,6 +439,7 @@ static void test_refused_for_now(void **state)
 	submit(&session, 1, 10);
 	refuse(&session, 1, DLS_EBUSY, 50);
 	assert_null(ended(&session));
+	assert_int_equal(unit_machine_notice(&session, DLSI_NOTICE_DEFERRED)->notify.code, DLS_EBUSY);
 	unit_machine_wait(&session, 49 * UNIT_MS);
 	assert_int_equal(unit_machine_count(&session, 0, DLSI_SUBMIT), 0);
 	unit_machine_wait(&session, 2 * UNIT_MS);

@@ -71,6 +71,7 @@ class JobProgress(Sized):
         ("running", c_uint64),
         ("workers", c_uint32),
         ("accepted", c_int),
+        ("deferred", c_int),
     ]
 
 

@@ -16,8 +16,8 @@ Output = collections.namedtuple("Output", "values indices")
 Output.__doc__ = """One output of a model or handler: an array. Where the model folder asks for the highest values only, `values`
 are those, highest first, and `indices` says where in the output they stand; else `indices` is None."""
 
-Progress = collections.namedtuple("Progress", "items done failed running workers accepted")
-Progress.__doc__ = "How far a job is: counts of items, the workers that can run it, whether the master has it."
+Progress = collections.namedtuple("Progress", "items done failed running workers accepted deferred")
+Progress.__doc__ = "How far a job is: counts of items, the workers that can run it, whether the master has it, or has put it off."
 
 
 class Result:
@@ -140,7 +140,7 @@ class Job(Handle):
         struct = JobProgress()
         lib.dls_job_progress(pointer, struct)
         counts = (struct.items, struct.done, struct.failed, struct.running, struct.workers)
-        return Progress(*counts, bool(struct.accepted))
+        return Progress(*counts, bool(struct.accepted), bool(struct.deferred))
 
     def _destroy(self, pointer):
         self._last_progress = self._progress(pointer)
