@@ -9,7 +9,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 CFLAGS ?= -O2 -g
 PYTHON ?= /usr/bin/python3
-RPATH  ?= $$ORIGIN:$$ORIGIN/../lib# where the programs look for the library: beside them, or as installed
+RPATH  ?= $$ORIGIN:$$ORIGIN/$(shell realpath -m --relative-to=$(PREFIX)/bin $(LIBDIR))# of the programs: built, installed
 
 version  = $(shell sed -n 's/^\#define DLS_VERSION_$1 //p' include/dlsched/version.h)
 VERSION  := $(call version,MAJOR).$(call version,MINOR).$(call version,PATCH)
@@ -70,7 +70,8 @@ else
 say = @printf '  %-8s %s\n'
 endif
 
-MAKEFLAGS += --no-print-directory
+# As many jobs as processors, unless -j says how many: the command line wins.
+MAKEFLAGS += --no-print-directory $(if $(filter 0,$(MAKELEVEL)),-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check tests asan ubsan tsan lint exports fuzz bench clean distclean install help deps quickstart \
@@ -90,7 +91,7 @@ help:
 	@echo 'make bench               the benchmarks'
 	@echo 'make bench-infer         the engine beside ONNX Runtime and OpenVINO [MODELS="alexnet vgg19"] [BATCHES="1 32"]'
 	@echo 'make deps                install the Debian packages of packages.txt (as root or by sudo)'
-	@echo 'make install             into PREFIX ($(PREFIX)) under DESTDIR'
+	@echo 'make install             into PREFIX ($(PREFIX)) under DESTDIR; make uninstall removes the same files'
 	@echo 'make clean | distclean   remove what was made; distclean also what was fetched'
 	@echo 'Variables: CC CPPFLAGS CFLAGS LDFLAGS BUILD PREFIX LIBDIR DESTDIR PYTHON V=1 DEPS=0 (never install anything)'
 
@@ -136,7 +137,7 @@ $(BUILD)/libdlsched.so: $(LIB_O) $(BUILD)/sources lib/libdlsched.map
 	ln -sf libdlsched.so.$(VERSION) $(BUILD)/$(SONAME)
 	ln -sf $(SONAME) $@
 
-$(PROGRAMS): $(BUILD)/%: $(BUILD)/cli/%.o $(CLI_O) $(BUILD)/libdlsched.so
+$(PROGRAMS): $(BUILD)/%: $(BUILD)/cli/%.o $(CLI_O) $(BUILD)/libdlsched.so $(BUILD)/rpath
 	$(say) LINK $@
 	$(LINK) -Wl,-rpath,'$(RPATH)' -o $@ $(filter %.o,$^) -L$(BUILD) -ldlsched -lcjson
 
@@ -144,13 +145,15 @@ $(EXAMPLES): %: %.o $(BUILD)/libdlsched.so
 	$(say) LINK $@
 	$(LINK) -Wl,-rpath,'$$ORIGIN/..' -o $@ $< -L$(BUILD) -ldlsched
 
-# A file that changes only when its content does: the flags, and the list of what goes into the library.
+# A file that changes only when its content does: the flags, what goes into the library, where programs look for it.
 stamp = mkdir -p $(@D); echo '$1' | cmp -s - $@ || echo '$1' >$@
 
 $(BUILD)/flags: FORCE
 	$(call stamp,$(CC) $(INTERNAL) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(OPENMP) $(KERNEL) $(foreach v,$(VARIANTS),$(VARIANT_$v)))
 $(BUILD)/sources: FORCE
 	$(call stamp,$(LIB_O))
+$(BUILD)/rpath: FORCE
+	$(call stamp,$(RPATH))
 
 # ---- tests
 
@@ -272,6 +275,13 @@ install: all
 	$(if $(PROGRAMS),install $(PROGRAMS) $(DESTDIR)$(PREFIX)/bin)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' \
 		pkgconfig/dlsched.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/dlsched.pc
+
+.PHONY: uninstall
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(wildcard include/dlsched/*.h) $(PROGRAMS:$(BUILD)/%=bin/%)) \
+		$(addprefix $(DESTDIR)$(LIBDIR)/,libdlsched.a libdlsched.so $(SONAME) libdlsched.so.$(VERSION) pkgconfig/dlsched.pc)
+	if test -d $(DESTDIR)$(PREFIX)/include/dlsched; then \
+		rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/include/dlsched; fi
 
 clean: # what took the network stays
 	if test -d build; then find build -mindepth 1 -maxdepth 1 ! -name venv ! -name bench-venv ! -name cache ! -name downloads -exec rm -rf {} +; fi

@@ -63,7 +63,7 @@ stop_cluster() {
 		stop_process "${pids[pid]}"
 	done
 	rm -rf "$scratch"
-	[ ${#pids[@]} -eq 0 ] || echo "stopped ${#pids[@]} processes"
+	[ ${#pids[@]} -eq 0 ] || echo "stopped what was started"
 	exit $status
 }
 

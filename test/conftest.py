@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from engine import Engine
+from programs import Programs
 
 ROOT = pathlib.Path(__file__).parent.parent
 
@@ -27,6 +28,13 @@ def process():
     """One process with the library's engine for all tests; it begins with the first model that is loaded."""
     with Engine() as engine:
         yield engine
+
+
+@pytest.fixture
+def programs(build, tmp_path):
+    programs = Programs(build, tmp_path)
+    yield programs
+    programs.stop()
 
 
 @pytest.fixture

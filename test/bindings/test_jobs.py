@@ -115,7 +115,13 @@ def test_an_error_of_the_library_keeps_its_code(client, worker):
     assert "only squares" in str(result.error)
 
 
-@pytest.mark.parametrize("returned", [None, "text", object(), [{}]], ids=["None", "text", "object", "dict"])
+def test_a_handler_that_returns_nothing_is_told_to(client, worker):
+    (result,) = run(client, worker, lambda item: None, [1])
+    assert type(result.error) is errors.EHANDLER
+    assert "the handler returned None: return an array" in str(result.error)
+
+
+@pytest.mark.parametrize("returned", ["text", object(), [{}]], ids=["text", "object", "dict"])
 def test_what_is_no_array_cannot_be_returned(client, worker, returned):
     (result,) = run(client, worker, lambda item: returned, [1])
     assert type(result.error) is errors.EINVAL

@@ -1,14 +1,6 @@
 """The fixtures of the whole-program tests."""
 
 import pytest
-from programs import Programs
-
-
-@pytest.fixture
-def programs(build, tmp_path):
-    programs = Programs(build, tmp_path)
-    yield programs
-    programs.stop()
 
 
 @pytest.fixture

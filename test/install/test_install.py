@@ -81,9 +81,35 @@ def test_all_public_headers_are_there(root, prefix):
     assert {path.name for path in (prefix / "include/dlsched").iterdir()} == names
 
 
-def test_installed_programs_run(root, prefix):
-    for source in (root / "cli").glob("dls-*.c"):
-        subprocess.run([prefix / "bin" / source.stem, "--version"], check=True, timeout=60, capture_output=True)
+def run_installed(prefix):
+    for program in ("dls-master", "dls-worker", "dls-submit"):
+        subprocess.run([prefix / "bin" / program, "--version"], check=True, timeout=60, capture_output=True)
+
+
+def test_programs_find_the_library_wherever_it_is_installed(root, build, tmp_path):
+    """Also when the tree has moved: nothing but the way from one folder to the other is written into them."""
+    words = [f"PREFIX={tmp_path}/opt", f"LIBDIR={tmp_path}/opt/lib/some-multiarch", f"BUILD={build.relative_to(root)}"]
+    make(root, "install", *words)
+    run_installed(tmp_path / "opt")
+    (tmp_path / "opt").rename(tmp_path / "moved")
+    run_installed(tmp_path / "moved")
+    make(root, "all", f"BUILD={build.relative_to(root)}")
+
+
+def files_under(folder):
+    return sorted(path for path in folder.rglob("*") if not path.is_dir())
+
+
+def test_uninstall_removes_what_install_has_put_there(root, build, tmp_path):
+    words = [f"PREFIX={tmp_path}", f"LIBDIR={tmp_path}/lib64", f"BUILD={build.relative_to(root)}"]
+    make(root, "uninstall", *words)
+    make(root, "install", *words)
+    (tmp_path / "bin/of-somebody-else").touch()
+    assert len(files_under(tmp_path)) > 10
+    make(root, "uninstall", *words)
+    assert files_under(tmp_path) == [tmp_path / "bin/of-somebody-else"]
+    assert not (tmp_path / "include/dlsched").exists()
+    make(root, "all", f"BUILD={build.relative_to(root)}")
 
 
 def test_destdir_only_moves_the_files(root, build, tmp_path):

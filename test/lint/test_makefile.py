@@ -35,3 +35,10 @@ def test_what_is_no_test_is_said_to_be_none(root, words):
     made = make(root, "tests", f"T={words}", "DEPS=0")
     assert made.returncode == 2
     assert f"no test is called {words}" in made.stderr
+
+
+@pytest.mark.parametrize("words, jobs", [([], len(os.sched_getaffinity(0))), (["-j1"], 1), (["-j7"], 7)])
+def test_it_runs_as_many_jobs_as_there_are_processors(root, words, jobs):
+    rows = [line for line in make(root, "-p", "help", *words).stdout.splitlines() if line.startswith("MAKEFLAGS ")]
+    found = [int(word[2:]) for word in rows[0].split() if word.startswith("-j") and word[2:].isdigit()]
+    assert (found or [1]) == [jobs]

@@ -59,6 +59,8 @@ def explain(error):
 
 def as_outputs(value):
     """What a handler returned as a list of arrays: a tuple or list is one output each, anything else the only one."""
+    if value is None:
+        raise errors.EHANDLER("the handler returned None: return an array, or a tuple of arrays, for each item")
     return [as_array(output) for output in (value if isinstance(value, (tuple, list)) else [value])]
 
 
