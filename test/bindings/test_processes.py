@@ -3,17 +3,22 @@
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from common import SECONDS
 
+# A program that hangs is ended by the alarm, and its exit status says so: nothing here is measured.
 PRELUDE = f"""
 import os, signal, sys, threading, time, dlsched
 signal.alarm({SECONDS})
 master = sys.argv[1]
 def ready():
     print("ready", flush=True)
+def taken_in(worker):
+    try:
+        return worker.wait(0) is None
+    except dlsched.Error:
+        return False
 def ready_when(condition):
     def watch():
         while not condition():
@@ -21,7 +26,6 @@ def ready_when(condition):
         ready()
     threading.Thread(target=watch, daemon=True).start()
 """
-AT_ONCE_SECONDS = 2
 
 
 def start(master, program):
@@ -33,26 +37,30 @@ def start(master, program):
 
 
 def end(process):
+    """Its exit status and what it said."""
     try:
-        return process.communicate(timeout=SECONDS)[1]
+        said = process.communicate(timeout=2 * SECONDS)[1]
+        return process.returncode, said
     finally:
         process.kill()
 
 
+def interrupt(process):
+    """Ctrl-C, and its end."""
+    process.send_signal(signal.SIGINT)
+    return end(process)
+
+
 @pytest.mark.parametrize("waits", ["job.next()", "job.wait()", "list(job)", "job.next(timeout=1000)"])
-def test_ctrl_c_ends_a_waiting_client_at_once(master, waits):
+def test_ctrl_c_ends_a_waiting_client(master, waits):
     program = f"""
 with dlsched.Client(master) as client:
     job = client.job(handler="nobody has it").add(1).submit()
     ready_when(lambda: job._users)
     {waits}
 """
-    process = start(master, program)
-    begin = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    said = end(process)
-    assert time.monotonic() - begin < AT_ONCE_SECONDS
-    assert process.returncode == -signal.SIGINT
+    status, said = interrupt(start(master, program))
+    assert status == -signal.SIGINT
     assert said.endswith("KeyboardInterrupt\n")
 
 
@@ -66,27 +74,18 @@ def work(item):
 """
 
 
-def test_ctrl_c_ends_an_idle_worker_at_once(master):
-    process = start(master, SERVE + "ready_when(lambda: worker.wait() is None); worker.serve()")
-    begin = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    said = end(process)
-    assert time.monotonic() - begin < AT_ONCE_SECONDS
-    assert (process.returncode, said) == (0, "")
+def test_ctrl_c_ends_an_idle_worker(master):
+    program = "ready_when(lambda: taken_in(worker)); worker.serve()"
+    assert interrupt(start(master, SERVE + program)) == (0, "")
 
 
-def test_ctrl_c_ends_a_busy_worker_at_once(master):
+def test_ctrl_c_ends_a_busy_worker(master):
     program = """
 client = dlsched.Client(master)
 job = client.job(handler="work").add(1).submit()
 worker.serve()
 """
-    process = start(master, SERVE + program)
-    begin = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    said = end(process)
-    assert time.monotonic() - begin < AT_ONCE_SECONDS
-    assert (process.returncode, said) == (0, "")
+    assert interrupt(start(master, SERVE + program)) == (0, "")
 
 
 def test_a_second_ctrl_c_ends_a_worker_whose_handler_is_stuck(master):
@@ -95,7 +94,7 @@ worker = dlsched.Worker(master, models=False)
 @worker.handler("work")
 def work(item):
     ready()
-    time.sleep(60)  # runs no Python that could be interrupted
+    time.sleep(10 * 60)  # runs no Python that could be interrupted, longer than the alarm
 client = dlsched.Client(master)
 job = client.job(handler="work").add(1).submit()
 ready_when(lambda: worker._closing)
@@ -104,11 +103,7 @@ worker.serve()
     process = start(master, program)
     process.send_signal(signal.SIGINT)
     assert process.stdout.readline() == "ready\n"
-    begin = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    end(process)
-    assert time.monotonic() - begin < AT_ONCE_SECONDS
-    assert process.returncode == -signal.SIGINT
+    assert interrupt(process)[0] == -signal.SIGINT
 
 
 def test_a_program_that_closes_nothing_ends(master):
@@ -121,9 +116,7 @@ worker.start()
 job.next()
 ready()
 """
-    process = start(master, program)
-    assert end(process) == ""
-    assert process.returncode == 0
+    assert end(start(master, program)) == (0, "")
 
 
 def test_a_handler_is_interrupted_at_the_end_of_the_program(master):
@@ -145,9 +138,7 @@ job = client.job(handler="work").add(1).submit()
 begun.wait()
 ready()
 """
-    process = start(master, program)
-    assert end(process) == "Interrupted\n"
-    assert process.returncode == 0
+    assert end(start(master, program)) == (0, "Interrupted\n")
 
 
 def test_a_forked_child_leaves_the_handles_alone(master):
@@ -170,9 +161,7 @@ assert os.waitpid(child, 0)[1] == 0
 assert result.value == 2
 ready()
 """
-    process = start(master, program)
-    said = end(process)
-    assert process.returncode == 0, said
+    assert end(start(master, program)) == (0, "")
 
 
 def test_daemon_threads_end_in_silence_with_the_program(master):
@@ -189,5 +178,4 @@ while not all(job._users for job in jobs):
 ready()
 """
     for _ in range(5):
-        process = start(master, program)
-        assert (end(process), process.returncode) == ("", 0)
+        assert end(start(master, program)) == (0, "")
