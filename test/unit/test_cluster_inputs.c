@@ -124,6 +124,47 @@ static void test_inputs_in_surplus(void **state)
 	site_stop(&site);
 }
 
+enum { READS = 150, READ_BYTES = 70000 };
+
+/* A job of inputs that lie in blobs of their own, 50 in a task: more reads than may be under way at once. */
+static struct dls_job *submit_many_reads(const struct site *site)
+{
+	static uint8_t data[READS][READ_BYTES];
+	struct dls_job_options options = DLS_JOB_OPTIONS_INIT;
+	struct dls_job *job;
+
+	options.handler = "echo";
+	options.task_items = READS / 3;
+	assert_int_equal(dls_job_create(site->client, &options, &job, NULL), 0);
+	for (uint64_t item = 0; item < READS; item++) {
+		draw_item(item, data[item], READ_BYTES);
+		add_item(job, data[item], READ_BYTES);
+	}
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	return job;
+}
+
+/* The reads of tasks take turns, and those that are not wanted any more leave theirs to the next. */
+static void test_more_reads_than_at_once(void **state)
+{
+	struct dls_job *job;
+	struct site site;
+
+	(void)state;
+	site_start(&site, 1, 0);
+	for (int round = 0; round < 5; round++) {
+		job = submit_many_reads(&site);
+		if (round % 2 == 0)
+			dls_result_destroy(site_next(job, 0)); /* the other tasks are being read */
+		dls_job_destroy(job);
+	}
+	job = submit_many_reads(&site);
+	for (uint64_t item = 0; item < READS; item++)
+		check_item(job, item, READ_BYTES);
+	dls_job_destroy(job);
+	site_stop(&site);
+}
+
 /* A task whose inputs would take half of the memory is not run, and the worker lives on. */
 static void test_inputs_beyond_the_memory(void **state)
 {
@@ -236,5 +277,5 @@ static void test_a_worker_can_go_at_any_time(void **state)
 	}
 }
 
-UNIT_MAIN(test_lists_of_many_pages, test_inputs_in_surplus, test_inputs_beyond_the_memory, test_pages_beyond_the_memory,
-	test_devices_work_side_by_side, test_a_worker_can_go_at_any_time)
+UNIT_MAIN(test_lists_of_many_pages, test_inputs_in_surplus, test_more_reads_than_at_once, test_inputs_beyond_the_memory,
+	test_pages_beyond_the_memory, test_devices_work_side_by_side, test_a_worker_can_go_at_any_time)
