@@ -1,13 +1,16 @@
 /* Keeps a master full: crowd_tool ENDPOINT submits as many jobs as a master takes, for a handler that nobody has,
- * prints a line when the master has them all, and cancels them on SIGTERM. */
+ * prints a line when the master has them all, and cancels them on SIGTERM. One client gets no more than half of what is
+ * left (core/share.h), so each of several takes that, until there is none for another. */
 #include "base/limits.h"
 #include <dlsched/dlsched.h>
 #include <signal.h>
 #include <stdio.h>
 
-enum { ANSWER_MS = 60000 };
+enum { ANSWER_MS = 60000, CLIENTS = 32 };
 
+static struct dls_client *clients[CLIENTS];
 static struct dls_job *jobs[DLSI_JOBS];
+static size_t client_count, job_count;
 
 static int submit(struct dls_client *client, struct dls_job **job, struct dls_error *err)
 {
@@ -33,19 +36,33 @@ static int wait_for_last(struct dls_ctx *ctx, struct dls_client *client, struct 
 		if (rc == 0)
 			dls_free(ctx, json);
 		if (rc == 0)
-			rc = dls_job_progress(jobs[DLSI_JOBS - 1], &progress);
+			rc = dls_job_progress(jobs[job_count - 1], &progress);
 	}
 	return rc;
 }
 
-static int fill(struct dls_ctx *ctx, struct dls_client *client, const sigset_t *until, struct dls_error *err)
+static int take_half(struct dls_ctx *ctx, const char *master, size_t left, struct dls_error *err)
+{
+	struct dls_client_options options = DLS_CLIENT_OPTIONS_INIT;
+	struct dls_client *client;
+	int rc;
+
+	options.master = master;
+	rc = dls_client_create(ctx, &options, &client, err);
+	if (rc)
+		return rc;
+	clients[client_count++] = client;
+	for (size_t i = 0; i < left / 2 && rc == 0; i++)
+		rc = submit(client, &jobs[job_count++], err);
+	return rc ? rc : wait_for_last(ctx, client, err);
+}
+
+static int fill(struct dls_ctx *ctx, const char *master, const sigset_t *until, struct dls_error *err)
 {
 	int number, rc = 0;
 
-	for (size_t i = 0; i < DLSI_JOBS && rc == 0; i++)
-		rc = submit(client, &jobs[i], err);
-	if (rc == 0)
-		rc = wait_for_last(ctx, client, err);
+	while (rc == 0 && DLSI_JOBS - job_count > 1)
+		rc = take_half(ctx, master, DLSI_JOBS - job_count, err);
 	if (rc)
 		return rc;
 	printf("full\n");
@@ -56,8 +73,6 @@ static int fill(struct dls_ctx *ctx, struct dls_client *client, const sigset_t *
 
 int main(int argc, char **argv)
 {
-	struct dls_client_options options = DLS_CLIENT_OPTIONS_INIT;
-	struct dls_client *client = NULL;
 	struct dls_ctx *ctx = NULL;
 	struct dls_error err;
 	sigset_t until;
@@ -68,17 +83,15 @@ int main(int argc, char **argv)
 	sigemptyset(&until);
 	sigaddset(&until, SIGTERM);
 	sigprocmask(SIG_BLOCK, &until, NULL);
-	options.master = argv[1];
 	rc = dls_ctx_create(NULL, &ctx, &err);
 	if (rc == 0)
-		rc = dls_client_create(ctx, &options, &client, &err);
-	if (rc == 0)
-		rc = fill(ctx, client, &until, &err);
+		rc = fill(ctx, argv[1], &until, &err);
 	if (rc)
 		fprintf(stderr, "crowd_tool: %s\n", err.text);
-	for (size_t i = 0; i < DLSI_JOBS; i++)
-		dls_job_destroy(jobs[i]);
-	dls_client_destroy(client);
+	while (job_count)
+		dls_job_destroy(jobs[--job_count]);
+	while (client_count)
+		dls_client_destroy(clients[--client_count]);
 	dls_ctx_destroy(ctx);
 	return dls_error_exit_code(rc);
 }
