@@ -177,6 +177,15 @@ static int check_ipc_is_free(const char *path, struct dls_error *err)
 	return 0;
 }
 
+void dlsi_endpoint_leave(const char *address)
+{
+	struct dlsi_endpoint endpoint;
+
+	if (dlsi_endpoint_parse(address, &endpoint, NULL) == 0 && endpoint.scheme == DLSI_SCHEME_IPC &&
+		endpoint.host[0] != '@')
+		unlink(endpoint.host);
+}
+
 /* Writes tcp://HOST:PORT with the first of the addresses, as a number. */
 static void write_numeric(const struct dlsi_endpoint *endpoint, const struct sockaddr *address, char *out)
 {

@@ -35,6 +35,9 @@ int dlsi_endpoint_check_numeric(const char *text, struct dls_error *err);
 int dlsi_endpoint_listen(const char *text, char out[DLSI_ENDPOINT_BYTES + 1], bool *ipv6_out, struct dls_error *err);
 int dlsi_endpoint_dial(const char *text, char out[DLSI_ENDPOINT_BYTES + 1], bool *ipv6_out, struct dls_error *err);
 
+/* Removes the socket file of an ipc address that shall not be listened at any more, which libzmq leaves. */
+void dlsi_endpoint_leave(const char *address);
+
 /* The same text for all processes of this machine that can reach each other over its loopback address: made from the
  * boot id, the host name and the network namespace. */
 #define DLSI_HOST_TEXT_BYTES 33

@@ -90,6 +90,7 @@ static void unbind(struct dlsi_transport *transport)
 	zmq_pollitem_t item = {.socket = transport->monitor.pair, .events = ZMQ_POLLIN};
 	int event = 0, value;
 
+	dlsi_endpoint_leave(transport->address); /* while nobody else can have it */
 	if (zmq_unbind(transport->socket, transport->address))
 		return;
 	while (event != ZMQ_EVENT_CLOSED && zmq_poll(&item, 1, UNBIND_MS) > 0)

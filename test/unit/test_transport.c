@@ -19,6 +19,23 @@ static const char *const *endpoints(void)
 	return all;
 }
 
+/* Nothing stays in the file system, and whoever comes next can have the address. */
+static void test_listener_takes_its_socket_file_along(void **state)
+{
+	const char *path = endpoints()[1] + strlen("ipc://");
+	void *context = zmq_ctx_new();
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct dlsi_transport *listener = unit_listen(context, endpoints()[1]);
+
+		assert_int_equal(access(path, F_OK), 0);
+		dlsi_transport_destroy(listener, 0);
+		assert_int_equal(access(path, F_OK), -1);
+	}
+	zmq_ctx_term(context);
+}
+
 static void test_messages_both_ways(void **state)
 {
 	uint8_t *large = test_malloc(200000);
@@ -478,7 +495,7 @@ static void test_descriptors_tell_what_comes(void **state)
 }
 
 UNIT_MAIN(test_killed_process_is_lost, test_losses_are_of_the_right_peers, test_last_words_of_a_listener,
-	test_messages_both_ways, test_loss_is_seen_and_others_stay, test_what_was_sent_before_the_end_comes_first,
-	test_dialer_comes_back_as_another_peer, test_old_messages_stay_behind, test_reopened_dialer_is_another_peer,
-	test_forgotten_peer_is_new_when_it_speaks, test_full_queue_holds_nobody_up, test_addresses_that_cannot_be_used,
-	test_descriptors_tell_what_comes)
+	test_messages_both_ways, test_listener_takes_its_socket_file_along, test_loss_is_seen_and_others_stay,
+	test_what_was_sent_before_the_end_comes_first, test_dialer_comes_back_as_another_peer,
+	test_old_messages_stay_behind, test_reopened_dialer_is_another_peer, test_forgotten_peer_is_new_when_it_speaks,
+	test_full_queue_holds_nobody_up, test_addresses_that_cannot_be_used, test_descriptors_tell_what_comes)
