@@ -201,6 +201,10 @@ static int need_model(struct task *task)
 
 static int need_input_room(struct task *task)
 {
+	const struct dls_worker *worker = task->worker;
+
+	if (worker->topology.memory_bytes)
+		dlsi_task_inputs_limit(&task->task.inputs, worker->topology.memory_bytes / 2, worker->name);
 	return take_room(task, &task->worker->input_room, task->task.inputs.bytes, &task->input_bytes, "inputs");
 }
 

@@ -1,6 +1,7 @@
 #include "worker/task_input.h"
 
 #include "base/limits.h"
+#include <inttypes.h>
 #include <string.h>
 
 #define NO_READ UINT32_MAX
@@ -193,6 +194,23 @@ void dlsi_task_inputs_fail(struct dlsi_task_inputs *inputs, uint32_t read, const
 {
 	inputs->reads[read].code = why->code;
 	inputs->reads[read].sentence = dlsi_strdup(inputs->alloc, why->text);
+}
+
+void dlsi_task_inputs_limit(struct dlsi_task_inputs *inputs, uint64_t most, const char *worker)
+{
+	struct dls_error why;
+
+	for (uint32_t i = 0; i < inputs->read_count; i++) {
+		uint64_t length = inputs->reads[i].length;
+
+		if (inputs->reads[i].code || length <= most)
+			continue;
+		dlsi_fail(&why, DLS_ELIMIT,
+			"the input has %" PRIu64 " bytes, and the worker %s may use %" PRIu64 "; make it smaller",
+			length, worker, most);
+		dlsi_task_inputs_fail(inputs, i, &why);
+		inputs->bytes -= length;
+	}
 }
 
 static int explain(const struct dlsi_task_read *read, struct dls_error *err)

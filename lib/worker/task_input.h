@@ -49,6 +49,10 @@ int dlsi_task_inputs_add(
 /* Adds `rows` items whose inputs cannot be had. Errors: DLS_ENOMEM. */
 int dlsi_task_inputs_add_failed(struct dlsi_task_inputs *inputs, uint32_t rows, const struct dls_error *why);
 
+/* Ends the reads of more than `most` bytes, which no task of the worker could have, however few items it had: the
+ * others of this one shall not fail with them. */
+void dlsi_task_inputs_limit(struct dlsi_task_inputs *inputs, uint64_t most, const char *worker);
+
 /* Ends a read: with its bytes, a reference that becomes the inputs', or with the reason why there are none. */
 void dlsi_task_inputs_fill(struct dlsi_task_inputs *inputs, uint32_t read, struct dlsi_frame *frame_take);
 void dlsi_task_inputs_fail(struct dlsi_task_inputs *inputs, uint32_t read, const struct dls_error *why);

@@ -165,29 +165,46 @@ static void test_more_reads_than_at_once(void **state)
 	site_stop(&site);
 }
 
-/* A task whose inputs would take half of the memory is not run, and the worker lives on. */
+/* A task whose inputs would take half of the memory is not run, and the worker lives on; if one input alone would, the
+ * others of its task are run. */
 static void test_inputs_beyond_the_memory(void **state)
 {
-	static const uint8_t data[100001];
-	struct dls_result *result;
-	struct dls_job *job;
+	enum { MOST = 100000, ITEMS = 4 };
+	static const struct {
+		size_t bytes[ITEMS];
+		int codes[ITEMS];
+		const char *words;
+	} cases[] = {
+		{{MOST, 1, 1, 1}, {0}, NULL},
+		{{MOST, 1, 1, MOST + 1}, {0, 0, 0, DLS_ELIMIT}, "the input has 100001 bytes"},
+		{{MOST, MOST, 1, 1}, {DLS_ELIMIT, DLS_ELIMIT, DLS_ELIMIT, DLS_ELIMIT}, "task_items"},
+	};
+	static const uint8_t data[MOST + 1];
+	struct dls_job_options options = DLS_JOB_OPTIONS_INIT;
 	struct site site;
 
 	(void)state;
 	site_start(&site, 1, 0);
-	dls_cluster_worker(site.cluster, 0)->topology.memory_bytes = 200000;
-	job = site_job(&site, "echo", NULL);
-	add_item(job, data, 100001);
-	add_item(job, data, 100000);
-	assert_int_equal(dls_job_submit(job, NULL), 0);
-	result = site_next(job, 0);
-	assert_int_equal(result->code, DLS_ELIMIT);
-	assert_non_null(strstr(result->error, "task_items"));
-	dls_result_destroy(result);
-	result = site_next(job, 1);
-	assert_int_equal(result->code, 0);
-	dls_result_destroy(result);
-	dls_job_destroy(job);
+	dls_cluster_worker(site.cluster, 0)->topology.memory_bytes = 2 * MOST;
+	options.handler = "echo";
+	options.task_items = ITEMS;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dls_job *job;
+
+		assert_int_equal(dls_job_create(site.client, &options, &job, NULL), 0);
+		for (int item = 0; item < ITEMS; item++)
+			add_item(job, data, cases[i].bytes[item]);
+		assert_int_equal(dls_job_submit(job, NULL), 0);
+		for (uint64_t item = 0; item < ITEMS; item++) {
+			struct dls_result *result = site_next(job, item);
+
+			assert_int_equal(result->code, cases[i].codes[item]);
+			if (result->code)
+				assert_non_null(strstr(result->error, cases[i].words));
+			dls_result_destroy(result);
+		}
+		dls_job_destroy(job);
+	}
 	site_stop(&site);
 }
 
