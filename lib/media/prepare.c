@@ -5,6 +5,7 @@
 #include "media/framing.h"
 #include "media/npy.h"
 #include "media/photo.h"
+#include <math.h>
 #include <string.h>
 
 /* Samples where they lie, whole or a part of a picture. */
@@ -61,6 +62,30 @@ static bool take_picture(struct dlsi_prepare *plan)
 	return (!height || height == plan->height) && (!width || width == plan->width);
 }
 
+/* What each sample of a photo becomes. */
+static int make_values(struct dlsi_prepare *plan, struct dls_error *err)
+{
+	const struct dlsi_input_description *how = plan->how;
+
+	for (uint32_t c = 0; c < plan->channels; c++)
+		for (int sample = 0; sample < 256; sample++) {
+			float value = (float)((sample * how->scale - how->mean[c]) / how->std[c]);
+
+			if (!isfinite(value))
+				return dlsi_fail(err, DLS_EINVAL,
+					"scale, mean and std in model.json make a number of a sample of the input "
+					"\"%s\" that float32 cannot hold",
+					plan->name);
+			if (plan->dtype == DLS_UINT8 && value != (float)sample)
+				return dlsi_fail(err, DLS_EINVAL,
+					"the input \"%s\" is uint8 and takes samples as they are; remove scale, mean "
+					"and std from model.json",
+					plan->name);
+			plan->values[c][sample] = value;
+		}
+	return 0;
+}
+
 static int init_image(struct dlsi_prepare *plan, struct dls_error *err)
 {
 	const struct dlsi_input_description *how = plan->how;
@@ -79,18 +104,7 @@ static int init_image(struct dlsi_prepare *plan, struct dls_error *err)
 			plan->name, dlsi_shape_text(plan->dtype, plan->rank, plan->dims).text,
 			picture_shape(plan, known(height), known(width)).text);
 	}
-	for (uint32_t c = 0; c < plan->channels; c++)
-		for (int sample = 0; sample < 256; sample++)
-			plan->values[c][sample] = (float)((sample * how->scale - how->mean[c]) / how->std[c]);
-	for (uint32_t c = 0; c < plan->channels && plan->dtype == DLS_UINT8; c++)
-		for (int sample = 0; sample < 256; sample++)
-			if (plan->values[c][sample] != (float)sample)
-				return dlsi_fail(err, DLS_EINVAL,
-					"the input \"%s\" is uint8 and takes samples as they are; remove scale, mean "
-					"and "
-					"std from model.json",
-					plan->name);
-	return 0;
+	return make_values(plan, err);
 }
 
 int dlsi_prepare_init(struct dlsi_prepare *plan, const char *name, const struct dlsi_input_description *how,

@@ -107,5 +107,28 @@ static void test_plans_that_cannot_be_are_refused(void **state)
 	assert_int_equal(plan.rank, 7);
 }
 
+/* Each number is one that JSON may have; what the photo would become is not. */
+static void test_numbers_that_no_sample_can_become_are_refused(void **state)
+{
+	static const struct {
+		double scale, mean, std;
+	} cases[] = {{1e308, 0, 1}, {1e38, 0, 1}, {1, 1e39, 1}, {1, -1e308, 1}, {1, 0, 1e-300}, {1, 1e308, 1e-308}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dlsi_input_description how = image;
+		struct dlsi_prepare plan = {.rank = 7};
+		struct dls_error err;
+
+		how.scale = cases[i].scale;
+		how.mean[2] = cases[i].mean;
+		how.std[2] = cases[i].std;
+		assert_int_equal(dlsi_prepare_init(&plan, "x", &how, DLS_FLOAT32, 4, dims, &err), DLS_EINVAL);
+		assert_non_null(strstr(err.text, "float32 cannot hold"));
+		assert_int_equal(plan.rank, 7);
+	}
+}
+
 UNIT_MAIN(test_every_element_is_written, test_every_request_for_memory_may_fail,
-	test_tensors_that_lie_about_themselves_are_refused, test_plans_that_cannot_be_are_refused)
+	test_tensors_that_lie_about_themselves_are_refused, test_plans_that_cannot_be_are_refused,
+	test_numbers_that_no_sample_can_become_are_refused)
