@@ -94,6 +94,31 @@ static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effe
 static const struct dlsi_driver_ops driver_ops = {
 	.what = "client", .step = step, .carry_out = carry_out, .broken = broken};
 
+static void cancel_broken(struct dlsi_errand *errand, int64_t now_ns)
+{
+	struct dls_client *client = dlsi_list_entry(errand, struct dls_client, mourning);
+
+	client->mourns = false;
+	dlsi_list_each (node, &client->broken) {
+		struct dls_job *job = dlsi_list_entry(node, struct dls_job, broken);
+
+		dlsi_list_remove(node);
+		dlsi_node_job_withdraw(job, now_ns);
+	}
+	dlsi_dialer_end(&client->dialer);
+}
+
+void dlsi_node_client_break_job(struct dls_client *client, struct dls_job *job)
+{
+	if (dlsi_list_empty(&job->broken))
+		dlsi_list_append(&client->broken, &job->broken);
+	if (client->mourns)
+		return;
+	client->mourns = true;
+	dlsi_dialer_begin(&client->dialer);
+	dlsi_loop_post(client->ctx->loop, &client->mourning);
+}
+
 static int create_session(struct dls_client *client, struct dls_error *err)
 {
 	struct dlsi_session_config config = {
@@ -145,6 +170,8 @@ int dlsi_node_client_create(struct dls_ctx *ctx, const struct dls_client_options
 	client->window_items = options->window_items;
 	client->window_bytes = options->window_bytes;
 	dlsi_map_init(&client->submitted, &ctx->alloc, dlsi_random_u64());
+	client->mourning.run = cancel_broken;
+	dlsi_list_init(&client->broken);
 	dlsi_list_init(&client->jobs);
 	dlsi_list_init(&client->news);
 	dlsi_list_init(&client->questions);

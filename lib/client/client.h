@@ -11,6 +11,8 @@
 #include "node/dialer.h"
 #include <dlsched/client.h>
 
+struct dls_job;
+
 struct dls_client {
 	struct dlsi_dialer dialer; /* first */
 	struct dls_ctx *ctx;
@@ -19,7 +21,11 @@ struct dls_client {
 	uint64_t window_items;
 	uint64_t window_bytes;
 
-	struct dlsi_map submitted; /* the loop's: jobs the session knows, by id */
+	/* the loop's */
+	struct dlsi_map submitted;   /* jobs the session knows, by id */
+	struct dlsi_list broken;     /* of them those that ended here alone, and are still to be cancelled ... */
+	struct dlsi_errand mourning; /* ... by this, since it happens while the session is in a step */
+	bool mourns;
 
 	/* guarded by the dialer's mutex */
 	struct dlsi_list jobs;
@@ -45,6 +51,9 @@ int dlsi_node_client_command(
 
 /* On the loop's thread: carries out DLSI_NOTICE_REPLY. */
 void dlsi_node_client_answer(struct dls_client *client, const struct dlsi_effect *effect, struct dlsi_text text);
+
+/* On the loop's thread: the job has ended here but not for the session, which is told soon. */
+void dlsi_node_client_break_job(struct dls_client *client, struct dls_job *job);
 
 /* client/result_fetch.c: on the loop's thread. Carries out DLSI_EFFECT_FETCH; the results of this job are not wanted
  * any more. */

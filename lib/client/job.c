@@ -35,6 +35,7 @@ static void init(struct dls_job *job, struct dls_client *client, const struct dl
 	dlsi_shares_init(&job->shares, alloc, client->dialer.plane, &token);
 	dlsi_deliveries_init(&job->deliveries, alloc);
 	dlsi_list_init(&job->news);
+	dlsi_list_init(&job->broken);
 	pthread_mutex_init(&job->filling, NULL);
 	dlsi_condition_init(&job->changed);
 	pthread_mutex_lock(&client->dialer.mutex);

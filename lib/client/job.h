@@ -32,6 +32,8 @@ struct dls_job {
 	struct dlsi_blob manifest_blob;
 	uint32_t manifest_head;
 
+	struct dlsi_list broken; /* the loop's: on client->broken */
+
 	struct dlsi_delivery *page; /* the taker's, who takes items from it */
 
 	/* guarded by the client's mutex */
@@ -88,6 +90,9 @@ void dlsi_node_job_progress(struct dls_job *job, struct dls_job_progress *progre
 /* client/job_events.c: on the loop's thread. What the session says; a page that finds no memory ends the job. */
 void dlsi_node_job_deliver(struct dls_job *job, struct dlsi_frame *frame, const struct dlsi_delivery_facts *facts);
 void dlsi_node_job_notice(struct dls_job *job, const struct dlsi_effect *effect, struct dlsi_text text);
+
+/* The session need not bring it to its end: it has ended here, or nobody wants it. */
+void dlsi_node_job_withdraw(struct dls_job *job, int64_t now_ns);
 
 /* The job's errands. */
 void dlsi_node_job_run(struct dlsi_errand *errand, int64_t now_ns);

@@ -38,18 +38,27 @@ void dlsi_node_job_end(struct dls_job *job, int code, const char *sentence)
 	dlsi_node_job_wake(job);
 }
 
+/* Whether the session knows this job, and not another one of the same key, by its id. */
+static bool is_submitted(const struct dls_job *job)
+{
+	return dlsi_map_get(&job->client->submitted, &job->id) == job;
+}
+
+/* The cluster is told too, or it would work on for nobody until the job is destroyed. */
 static void end_without_memory(struct dls_job *job)
 {
 	pthread_mutex_lock(&job->client->dialer.mutex);
 	dlsi_node_job_end(job, DLS_ENOMEM, "out of memory");
 	pthread_mutex_unlock(&job->client->dialer.mutex);
+	if (is_submitted(job))
+		dlsi_node_client_break_job(job->client, job);
 }
 
 void dlsi_node_job_deliver(struct dls_job *job, struct dlsi_frame *frame, const struct dlsi_delivery_facts *facts)
 {
 	const struct dlsi_alloc *alloc = &job->client->ctx->alloc;
 	struct dlsi_delivery *delivery;
-	bool untold = false;
+	bool untold = false, kept = true;
 
 	if (dlsi_delivery_create(alloc, frame, facts, &delivery)) {
 		end_without_memory(job);
@@ -60,7 +69,7 @@ void dlsi_node_job_deliver(struct dls_job *job, struct dlsi_frame *frame, const 
 		dlsi_delivery_destroy(delivery, alloc);
 	} else if (dlsi_deliveries_add(&job->deliveries, delivery)) {
 		dlsi_delivery_destroy(delivery, alloc);
-		dlsi_node_job_end(job, DLS_ENOMEM, "out of memory");
+		kept = false;
 	} else {
 		job->waiting_bytes += dlsi_frame_size(frame);
 		job->progress.done += delivery->end - delivery->first;
@@ -69,6 +78,8 @@ void dlsi_node_job_deliver(struct dls_job *job, struct dlsi_frame *frame, const 
 	}
 	pthread_mutex_unlock(&job->client->dialer.mutex);
 	tell(job, untold); /* not before: who wakes would run into the lock */
+	if (!kept)
+		end_without_memory(job);
 }
 
 void dlsi_node_job_notice(struct dls_job *job, const struct dlsi_effect *effect, struct dlsi_text text)
@@ -141,18 +152,12 @@ static void tell_window(struct dls_job *job, int64_t now_ns)
 
 /* Of a job that has ended for the session it takes no notice; one that ended here, without memory, is not such a job.
  */
-static void cancel(struct dls_job *job, int64_t now_ns)
+void dlsi_node_job_withdraw(struct dls_job *job, int64_t now_ns)
 {
 	struct dlsi_event event = {.kind = DLSI_EVENT_CANCEL, .job = job->id};
 
 	dlsi_node_client_drop_fetches(job->client, &job->id);
 	dlsi_driver_step(&job->client->dialer.driver, now_ns, &event);
-}
-
-/* Whether the session knows this job, and not another one of the same key, by its id. */
-static bool is_submitted(const struct dls_job *job)
-{
-	return dlsi_map_get(&job->client->submitted, &job->id) == job;
 }
 
 int dlsi_node_job_forget(void *arg, int64_t now_ns)
@@ -161,7 +166,8 @@ int dlsi_node_job_forget(void *arg, int64_t now_ns)
 
 	if (!is_submitted(job))
 		return 0;
-	cancel(job, now_ns);
+	dlsi_list_remove(&job->broken);
+	dlsi_node_job_withdraw(job, now_ns);
 	dlsi_map_remove(&job->client->submitted, &job->id);
 	return 0;
 }
@@ -182,7 +188,7 @@ void dlsi_node_job_run(struct dlsi_errand *errand, int64_t now_ns)
 	if (want_window && is_submitted(job))
 		tell_window(job, now_ns);
 	if (want_cancel && is_submitted(job))
-		cancel(job, now_ns);
+		dlsi_node_job_withdraw(job, now_ns);
 }
 
 void dlsi_node_job_part(struct dlsi_errand *farewell, int64_t now_ns)

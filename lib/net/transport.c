@@ -102,8 +102,6 @@ static void close_socket(struct dlsi_transport *transport, int linger_ms)
 {
 	if (!transport->socket)
 		return;
-	if (transport->is_listener && transport->monitor.pair && !is_inproc(transport))
-		unbind(transport);
 	dlsi_monitor_close(&transport->monitor, transport->socket);
 	set(transport->socket, ZMQ_LINGER, linger_ms);
 	zmq_close(transport->socket);
@@ -205,6 +203,15 @@ int dlsi_transport_dial(const struct dlsi_alloc *alloc, const struct dlsi_transp
 }
 
 void dlsi_transport_destroy(struct dlsi_transport *transport, int linger_ms)
+{
+	if (!transport)
+		return;
+	if (transport->is_listener && transport->socket && transport->monitor.pair && !is_inproc(transport))
+		unbind(transport);
+	dlsi_transport_abandon(transport, linger_ms);
+}
+
+void dlsi_transport_abandon(struct dlsi_transport *transport, int linger_ms)
 {
 	if (!transport)
 		return;

@@ -43,6 +43,9 @@ int dlsi_transport_dial(const struct dlsi_alloc *alloc, const struct dlsi_transp
  * during which the context cannot be terminated. NULL is allowed. */
 void dlsi_transport_destroy(struct dlsi_transport *transport, int linger_ms);
 
+/* The same without a wait: a listener's address may be in use for a moment longer. */
+void dlsi_transport_abandon(struct dlsi_transport *transport, int linger_ms);
+
 /* The address with the port that was taken. */
 const char *dlsi_transport_endpoint(const struct dlsi_transport *transport);
 

@@ -11,7 +11,7 @@ enum { ARRIVALS_PER_TURN = 64, LINGER_MS = 200 };
 
 static void give_up(struct dlsi_driver *driver)
 {
-	dlsi_transport_destroy(driver->transport, 0);
+	dlsi_transport_abandon(driver->transport, 0); /* the loop may not wait */
 	driver->transport = NULL;
 	driver->member.deadline_ns = driver->ops->revive ? dlsi_clock_monotonic_ns() + REVIVE_NS : INT64_MAX;
 	dlsi_payloads_fini(&driver->payloads);

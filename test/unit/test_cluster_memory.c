@@ -1,5 +1,6 @@
 /* Memory that runs out at any moment of a whole cluster's life: calls fail or time out, nothing crashes or hangs, and
  * all that was taken is given back. */
+#include "client/deliveries.h"
 #include "test/unit/site.h"
 #include "test/unit/unit.h"
 #include <stdio.h>
@@ -200,4 +201,72 @@ static void test_master_begins_anew(void **state)
 	dls_ctx_destroy(poor);
 }
 
-UNIT_MAIN(test_small_results, test_large_results, test_master_begins_anew)
+static const char worker_name[] = "w";
+
+/* No memory for what a client keeps of a page that has come. */
+static void *resize_but_for_deliveries(void *resize_arg, void *old, size_t size)
+{
+	if (!old && size == sizeof(struct dlsi_delivery) + sizeof worker_name)
+		return NULL;
+	return resize_unit(resize_arg, old, size);
+}
+
+static bool has_no_jobs(struct site *site, struct dls_client *client)
+{
+	char *json;
+	bool none;
+
+	assert_int_equal(dls_client_command(client, "{\"command\":\"status\"}", SITE_TIMEOUT_MS, &json, NULL), 0);
+	none = strstr(json, "\"jobs\":0") != NULL;
+	dls_free(site->ctx, json);
+	return none;
+}
+
+/* A job that ends at its client alone, which has no memory for its results, ends for the cluster too, although the
+ * program keeps its handle. */
+static void test_job_that_ends_here_leaves_the_cluster(void **state)
+{
+	struct dls_ctx_options ctx_options = DLS_CTX_OPTIONS_INIT;
+	struct dls_master_options options = DLS_MASTER_OPTIONS_INIT;
+	struct dls_worker_options worker_options = DLS_WORKER_OPTIONS_INIT;
+	struct dls_client_options client_options = DLS_CLIENT_OPTIONS_INIT;
+	struct dls_client *other;
+	struct dls_master *master;
+	struct dls_worker *worker;
+	struct dls_ctx *poor;
+	struct dls_error err;
+	struct dls_job *job;
+	struct site site;
+
+	(void)state;
+	site_reset();
+	ctx_options.resize = resize_but_for_deliveries;
+	ctx_options.resize_arg = (void *)(uintptr_t)unit_alloc();
+	assert_int_equal(dls_ctx_create(&ctx_options, &poor, NULL), 0);
+	site.ctx = site_ctx();
+	options.bind = "tcp://127.0.0.1:0";
+	assert_int_equal(dls_master_create(site.ctx, &options, &master, NULL), 0);
+	worker_options.master = client_options.master = dls_master_endpoint(master);
+	worker_options.no_models = 1;
+	worker_options.name = worker_name;
+	assert_int_equal(dls_worker_create(site.ctx, &worker_options, &worker, NULL), 0);
+	site_handlers(worker);
+	assert_int_equal(dls_worker_start(worker, NULL), 0);
+	assert_int_equal(dls_client_create(site.ctx, &client_options, &other, NULL), 0);
+	client_options.window_items = 10; /* the rest of the job waits for what nobody takes */
+	assert_int_equal(dls_client_create(poor, &client_options, &site.client, NULL), 0);
+	job = site_job(&site, "echo", NULL);
+	site_add_bytes(job, 100);
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	assert_int_equal(dls_job_wait(job, SITE_TIMEOUT_MS, &err), DLS_ENOMEM);
+	SITE_WAIT(has_no_jobs(&site, other));
+	dls_job_destroy(job);
+	dls_client_destroy(site.client);
+	dls_client_destroy(other);
+	dls_worker_destroy(worker);
+	dls_master_destroy(master);
+	dls_ctx_destroy(site.ctx);
+	dls_ctx_destroy(poor);
+}
+
+UNIT_MAIN(test_small_results, test_large_results, test_master_begins_anew, test_job_that_ends_here_leaves_the_cluster)
