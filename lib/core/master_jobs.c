@@ -137,6 +137,7 @@ static void post_accepted(struct dlsi_master *master, struct job *job)
 	if (!job->client || !job->client->peer)
 		return;
 	record.accepted.job = job->policy.id;
+	record.accepted.token = job->asked;
 	dlsi_master_post(master, job->client->peer, &record, (struct dlsi_payload){0});
 	dlsi_client_tell_progress(master, job->client, job);
 }

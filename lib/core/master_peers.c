@@ -180,15 +180,17 @@ void dlsi_master_heartbeat(struct dlsi_master *master, struct peer *peer)
 	dlsi_master_set_timer(master, &peer->heartbeat, master->now_ns + master->config.heartbeat_ns);
 }
 
-void dlsi_master_refuse(struct dlsi_master *master, struct dlsi_peer to, const struct dlsi_id *job, int code,
+void dlsi_master_refuse(struct dlsi_master *master, struct dlsi_peer to, const struct dlsi_submit *submit, int code,
 	uint32_t retry_after_ms, const char *sentence)
 {
 	struct peer *peer = dlsi_master_peer(master, to);
 	struct dlsi_record record = {.kind = DLSI_REFUSED};
 	struct dlsi_outbox outbox;
 
-	if (job)
-		record.refused.job = *job;
+	if (submit) {
+		record.refused.job = submit->job;
+		record.refused.token = submit->token;
+	}
 	record.refused.code = code;
 	record.refused.retry_after_ms = retry_after_ms;
 	record.refused.sentence = dlsi_text_of(sentence);

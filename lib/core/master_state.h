@@ -123,7 +123,8 @@ struct job {
 	struct dlsi_id token;
 	struct spec *spec;
 	struct client *client;
-	struct dlsi_peer presented; /* the connection over which the client last submitted it */
+	struct dlsi_peer presented; /* the connection over which the client last submitted it ... */
+	struct dlsi_id asked;       /* ... and the token it named then, which a durable job's is not always */
 	bool durable;
 	bool offered;  /* to the policy, as ready */
 	bool ending;   /* durable: its end is on its way through the log */
@@ -243,8 +244,8 @@ void dlsi_master_heartbeat(struct dlsi_master *master, struct peer *peer);
 /* Sends what is due, and tells when the rest will be. */
 int64_t dlsi_master_flush(struct dlsi_master *master);
 
-/* Says no to somebody who may have no entry: to a job, or with NULL to a whole message. */
-void dlsi_master_refuse(struct dlsi_master *master, struct dlsi_peer to, const struct dlsi_id *job, int code,
+/* Says no to somebody who may have no entry: to a submission, or with NULL to a whole message. */
+void dlsi_master_refuse(struct dlsi_master *master, struct dlsi_peer to, const struct dlsi_submit *submit, int code,
 	uint32_t retry_after_ms, const char *sentence);
 
 /* master.c: what all parts need */

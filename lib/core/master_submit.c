@@ -147,10 +147,10 @@ static struct objection object(const struct dlsi_master *master, const struct cl
 	return (struct objection){0};
 }
 
-static void refuse(struct dlsi_master *master, struct client *client, const struct dlsi_id *job, int code,
+static void refuse(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record, int code,
 	uint32_t retry_after_ms, const char *sentence)
 {
-	dlsi_master_refuse(master, client->peer->outbox.peer, job, code, retry_after_ms, sentence);
+	dlsi_master_refuse(master, client->peer->outbox.peer, record, code, retry_after_ms, sentence);
 }
 
 /* Why there is no room for one more job of the client; NULL if there is. */
@@ -192,6 +192,7 @@ static struct job *new_job(struct dlsi_master *master, struct client *client, co
 	job->manifest_blob = record->manifest;
 	job->manifest_head = record->manifest_head;
 	job->presented = client->peer->outbox.peer;
+	job->asked = record->token;
 	dlsi_list_append(&client->jobs, &job->client_node);
 	if (!job->durable)
 		charge(job);
@@ -218,12 +219,12 @@ static void submit_new(struct dlsi_master *master, struct client *client, const 
 
 	if (!job) {
 		dlsi_releases_add(&master->releases, manifest);
-		refuse(master, client, &record->job, DLS_EBUSY, 1000,
+		refuse(master, client, record, DLS_EBUSY, 1000,
 			lack ? lack : "the master has no memory for another job");
 		return;
 	}
 	if (!take_client_side(master, job, record)) {
-		refuse(master, client, &record->job, DLS_EPROTOCOL, 0,
+		refuse(master, client, record, DLS_EPROTOCOL, 0,
 			"the items said to be received are not items of the job");
 		dlsi_job_destroy(master, job);
 		return;
@@ -244,14 +245,17 @@ static void accept_again(struct dlsi_master *master, struct client *client, cons
 	struct dlsi_record record = {.kind = DLSI_ACCEPTED};
 
 	record.accepted.job = job->policy.id;
+	record.accepted.token = job->asked;
 	dlsi_master_post(master, client->peer, &record, (struct dlsi_payload){0});
 }
 
-static void submit_durable_again(struct dlsi_master *master, struct client *client, struct job *job)
+static void submit_durable_again(
+	struct dlsi_master *master, struct client *client, struct job *job, const struct dlsi_submit *record)
 {
 	dlsi_list_remove(&job->client_node);
 	dlsi_list_append(&client->jobs, &job->client_node);
 	job->client = client;
+	job->asked = record->token;
 	if (job->state == DLSI_JOB_PROPOSED) /* it is accepted when the log has it */
 		return;
 	accept_again(master, client, job);
@@ -296,9 +300,9 @@ static void submit_known(struct dlsi_master *master, struct client *client, stru
 	if (!job->durable)
 		submit_attached_again(master, client, job, record);
 	else if (same)
-		submit_durable_again(master, client, job);
+		submit_durable_again(master, client, job, record);
 	else
-		refuse(master, client, &record->job, DLS_EEXISTS, 0, "the master keeps another job under this key");
+		refuse(master, client, record, DLS_EEXISTS, 0, "the master keeps another job under this key");
 }
 
 void dlsi_client_submit(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record,
@@ -309,7 +313,7 @@ void dlsi_client_submit(struct dlsi_master *master, struct client *client, const
 
 	if (objection.sentence) {
 		dlsi_releases_add(&master->releases, manifest);
-		refuse(master, client, &record->job, objection.code, 0, objection.sentence);
+		refuse(master, client, record, objection.code, 0, objection.sentence);
 		if (job && job->client == client && !job->durable) /* for the client it is over */
 			dlsi_job_end(master, job, DLSI_JOB_FAILED, objection.code, objection.sentence);
 	} else if (job) {

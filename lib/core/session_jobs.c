@@ -155,9 +155,17 @@ void dlsi_session_cancel(struct dlsi_session *session, const struct dlsi_event *
 		dlsi_session_job_destroy(session, job); /* no master has ever heard of it */
 }
 
+/* The job whose submission is answered; NULL: it is over, or the answer is to an earlier one under its key. */
+static struct job *find_asked(const struct dlsi_session *session, const struct dlsi_id *id, const struct dlsi_id *token)
+{
+	struct job *job = dlsi_map_get(&session->job_by_id, id);
+
+	return job && dlsi_id_equal(&job->token, token) ? job : NULL;
+}
+
 void dlsi_session_accepted(struct dlsi_session *session, const struct dlsi_accepted *record)
 {
-	struct job *job = dlsi_map_get(&session->job_by_id, &record->job);
+	struct job *job = find_asked(session, &record->job, &record->token);
 
 	if (!job || job->accepted)
 		return;
@@ -171,7 +179,7 @@ void dlsi_session_accepted(struct dlsi_session *session, const struct dlsi_accep
 
 void dlsi_session_refused(struct dlsi_session *session, const struct dlsi_refused *record)
 {
-	struct job *job = dlsi_map_get(&session->job_by_id, &record->job);
+	struct job *job = find_asked(session, &record->job, &record->token);
 
 	if (!job)
 		return;

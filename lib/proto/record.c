@@ -69,6 +69,7 @@ static const struct dlsi_record_field SUBMIT_fields[] = {
 
 static const struct dlsi_record_field ACCEPTED_fields[] = {
 	FIELD(ID, dlsi_accepted, job, 0),
+	FIELD(ID, dlsi_accepted, token, 0),
 };
 
 static const struct dlsi_record_field REFUSED_fields[] = {
@@ -76,6 +77,7 @@ static const struct dlsi_record_field REFUSED_fields[] = {
 	FIELD(U32, dlsi_refused, code, 0),
 	FIELD(U32, dlsi_refused, retry_after_ms, 0),
 	FIELD(TEXT, dlsi_refused, sentence, DLSI_SENTENCE_BYTES),
+	FIELD(ID, dlsi_refused, token, 0),
 };
 
 static const struct dlsi_record_field JOB_fields[] = {

@@ -150,6 +150,7 @@ struct dlsi_submit {
 
 struct dlsi_accepted {
 	struct dlsi_id job;
+	struct dlsi_id token; /* of the SUBMIT that this answers: under the same key there may be another on its way */
 };
 
 /* Says no to a job, or with a zero job to the whole message. */
@@ -158,6 +159,7 @@ struct dlsi_refused {
 	int32_t code;            /* DLS_E* */
 	uint32_t retry_after_ms; /* 0: trying again does not help */
 	struct dlsi_text sentence;
+	struct dlsi_id token; /* of the SUBMIT that this answers */
 };
 
 /* Master to worker, once per job before its first ASSIGN there. */

@@ -23,7 +23,7 @@ static void submit(struct sim *sim, struct sim_happening *happening)
 	struct dlsi_event event = {.kind = DLSI_EVENT_SUBMIT, .job = job->id};
 
 	job->submitted = true;
-	event.submit.token = job->id;
+	event.submit.token = job->token;
 	event.submit.spec = (struct dlsi_bytes){(const uint8_t *)spec, sizeof spec - 1};
 	event.submit.count = job->count;
 	event.submit.durable = job->durable;
@@ -31,6 +31,27 @@ static void submit(struct sim *sim, struct sim_happening *happening)
 	event.submit.window_items = job->window;
 	event.submit.window_bytes = job->window_bytes;
 	sim_node_step(sim, node, &event);
+}
+
+static void draw(struct sim *sim, struct dlsi_id *id_out)
+{
+	for (int i = 0; i < DLSI_ID_BYTES; i++)
+		id_out->bytes[i] = (uint8_t)dlsi_rng_next(&sim->rng);
+}
+
+/* Another job under the key of one that the program is done with, and perhaps nobody else yet. */
+static void submit_another(struct sim *sim, struct sim_happening *happening)
+{
+	struct sim_job *job = find(sim, happening->at, &happening->job);
+
+	if (!job->ended || job->durable)
+		return;
+	draw(sim, &job->token);
+	job->submission++;
+	job->ended = job->cancelled = false;
+	job->next = job->delivered = job->page_count = job->waiting = job->fetching = 0;
+	memset(job->received, 0, job->count * sizeof *job->received);
+	submit(sim, happening);
 }
 
 static void cancel(struct sim *sim, struct sim_happening *happening)
@@ -42,6 +63,8 @@ static void cancel(struct sim *sim, struct sim_happening *happening)
 		return;
 	job->cancelled = true;
 	sim_node_step(sim, happening->at, &event);
+	for (uint64_t more = sim_below(sim, 3); more; more--)
+		sim_schedule(sim, (int64_t)sim_below(sim, 5 * SIM_MS), happening->at, submit_another)->job = job->id;
 }
 
 static void ask(struct sim *sim, struct sim_happening *happening)
@@ -66,8 +89,8 @@ static void plan_job(struct sim *sim, struct sim_node *node)
 		.window_bytes = 1 + sim_below(sim, sim_chance(sim, 50) ? 1 << 20 : 1 << 16),
 		.durable = sim->keeps_log && sim_chance(sim, 30),
 	};
-	for (int i = 0; i < DLSI_ID_BYTES; i++)
-		job->id.bytes[i] = (uint8_t)dlsi_rng_next(&sim->rng);
+	draw(sim, &job->id);
+	draw(sim, &job->token);
 	job->received = sim_calloc(job->count * sizeof *job->received);
 	job->pages = sim_calloc(job->count * sizeof *job->pages);
 	sim_schedule(sim, begins, node, submit)->job = job->id;
@@ -158,8 +181,10 @@ static void fetched(struct sim *sim, struct sim_happening *happening)
 	struct sim_node *node = happening->at;
 	struct sim_node *holder = &sim->workers[happening->number];
 	struct dlsi_event *event = &happening->event;
+	struct sim_job *job = find(sim, node, &happening->contents->job);
 
-	find(sim, node, &happening->contents->job)->fetching -= happening->contents->bytes;
+	if (happening->submission == job->submission)
+		job->fetching -= happening->contents->bytes;
 	if (holder->up && sim_payload_offered(sim, holder, event->attempt))
 		event->fetched.payload = sim_payload_add(sim, node, happening->contents[0]);
 	else
@@ -179,6 +204,7 @@ static void fetch(struct sim *sim, struct sim_node *node, const struct dlsi_effe
 		sim_fail(sim, "a result is fetched although the window is full");
 	job->fetching += effect->fetch.offer.length;
 	end->number = strtoul(holder.data + 6, NULL, 10);
+	end->submission = job->submission;
 	end->event.kind = DLSI_EVENT_FETCHED;
 	end->event.attempt = effect->attempt;
 	end->contents = sim_calloc(sizeof *end->contents);

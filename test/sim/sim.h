@@ -49,6 +49,7 @@ struct sim_happening {
 	bool to_master;
 	uint64_t number;
 	struct dlsi_id job;
+	unsigned submission;
 	uint8_t *block;
 	size_t length;
 	struct sim_content *contents;
@@ -64,7 +65,8 @@ struct sim_page {
 };
 
 struct sim_job {
-	struct dlsi_id id;
+	struct dlsi_id id, token;
+	unsigned submission; /* under this id */
 	uint64_t count;
 	uint64_t window, window_bytes;
 	bool durable, submitted, ended, cancelled;

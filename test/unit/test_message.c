@@ -94,9 +94,10 @@ static const char *const golden[] = {
 	"babababababababababababababababababababa1207060504030201010bf0f1f2020000000100000000000080020000"
 	"0000000000",
 	/* ACCEPTED */
-	"0800000010000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0",
+	"0800000020000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1",
 	/* REFUSED */
-	"0900000020000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a001f0f1f202f0f1f20400000074657874",
+	"0900000030000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a001f0f1f202f0f1f20400000074657874a4a4a4a4a4a4a4a4"
+	"a4a4a4a4a4a4a4a4",
 	/* JOB */
 	"0a0000006e000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1010003f1f2f3f4f5"
 	"f6f7b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b40c070605040302010105f0f1f204"
@@ -170,7 +171,7 @@ static void test_golden_bytes_of_every_kind(void **state)
 
 static void test_golden_bytes_of_the_header(void **state)
 {
-	static const uint8_t expected[DLSI_MESSAGE_HEADER_BYTES] = {'D', 'L', 'S', '1', 1, 0, 2, 0, 1, 0, 0, 0, 62, 0,
+	static const uint8_t expected[DLSI_MESSAGE_HEADER_BYTES] = {'D', 'L', 'S', '1', 1, 0, 2, 0, 1, 0, 0, 0, 78, 0,
 		0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 8, 7, 6, 5, 4, 3, 2, 1};
 	const struct dlsi_id cluster = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 	struct dlsi_record accepted = {.kind = DLSI_ACCEPTED}, data = {.kind = DLSI_DATA, .data = {.frames = 1}};

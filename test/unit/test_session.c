@@ -40,7 +40,7 @@ static void accept(struct unit_machine *session, uint8_t job)
 {
 	struct dlsi_record record = {.kind = DLSI_ACCEPTED};
 
-	record.accepted.job = unit_id(job);
+	record.accepted.job = record.accepted.token = unit_id(job);
 	unit_machine_say(session, 0, record);
 }
 
@@ -77,6 +77,20 @@ static void consume(struct unit_machine *session, uint64_t next, uint64_t bytes)
 	event.consumed.next = next;
 	event.consumed.bytes = bytes;
 	unit_machine_step(session, event);
+}
+
+/* Answers to an earlier job under this key, which has other inputs. */
+static void answer_another(struct unit_machine *session, uint8_t job)
+{
+	struct dlsi_record accepted = {.kind = DLSI_ACCEPTED}, refused = {.kind = DLSI_REFUSED};
+
+	accepted.accepted.job = refused.refused.job = unit_id(job);
+	accepted.accepted.token = refused.refused.token = unit_id((uint8_t)(job + 100));
+	refused.refused.code = DLS_EINVAL;
+	unit_machine_say(session, 0, accepted);
+	assert_null(unit_machine_notice(session, DLSI_NOTICE_ACCEPTED));
+	unit_machine_say(session, 0, refused);
+	assert_null(unit_machine_notice(session, DLSI_NOTICE_ENDED));
 }
 
 /* A session that is connected and has an accepted job 1 of 100 items. */
@@ -333,6 +347,7 @@ static void test_key_that_is_used_again(void **state)
 	assert_null(unit_machine_does(&session, DLSI_EFFECT_DELIVER, 0));
 	end(&session, 1, DLSI_JOB_CANCELLED);
 	assert_null(ended(&session));
+	answer_another(&session, 1);
 	accept(&session, 1);
 	fetched(&session, 7, 0);
 	assert_null(unit_machine_does(&session, DLSI_EFFECT_DELIVER, 0));
@@ -421,7 +436,7 @@ static void refuse(struct unit_machine *session, uint8_t job, int code, uint32_t
 {
 	struct dlsi_record record = {.kind = DLSI_REFUSED};
 
-	record.refused.job = unit_id(job);
+	record.refused.job = record.refused.token = unit_id(job);
 	record.refused.code = code;
 	record.refused.retry_after_ms = retry_after_ms;
 	record.refused.sentence = dlsi_text_of("no");
