@@ -137,6 +137,7 @@ struct dlsi_master_counts dlsi_master_counts(const struct dlsi_master *master)
 		.manifest_bytes = master->manifest_bytes,
 		.done_ranges = master->done_ranges,
 		.done_items = master->done_items,
+		.presented_items = master->presented_items,
 		.done_tasks = master->done_tasks,
 		.lost_workers = master->lost_workers,
 		.refused_messages = master->refused_messages,

@@ -45,6 +45,7 @@ struct dlsi_master_counts {
 	uint64_t manifest_bytes;
 	uint64_t done_ranges; /* of attached jobs */
 	uint64_t done_items, done_tasks, lost_workers, refused_messages;
+	uint64_t presented_items;     /* that clients said to have already: nothing here proves it */
 	uint64_t refused_transitions; /* more than 0 is a fault of this program */
 };
 

@@ -91,7 +91,7 @@ void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 	dlsi_free(master->alloc, job);
 }
 
-void dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dlsi_change *change)
+uint64_t dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dlsi_change *change)
 {
 	uint64_t added = 0;
 	size_t ranges = job->done.count;
@@ -104,7 +104,6 @@ void dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dl
 		if (dlsi_ranges_add(&job->done, change->items.first, change->items.end, &added))
 			master->failed = true;
 		job->done_items += added;
-		master->done_items += added;
 		if (!job->durable) {
 			job->client->done_ranges += job->done.count - ranges;
 			master->done_ranges += job->done.count - ranges;
@@ -114,6 +113,7 @@ void dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dl
 		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, change->end.state, &master->refused_transitions);
 		break;
 	}
+	return added;
 }
 
 static void post_end(struct dlsi_master *master, const struct job *job, const struct dlsi_change *change)
@@ -205,7 +205,7 @@ bool dlsi_job_change(struct dlsi_master *master, struct job *job, const struct d
 		append(master, change, task, payload);
 		return true;
 	}
-	dlsi_job_apply(master, job, change);
+	master->done_items += dlsi_job_apply(master, job, change);
 	return follow_up(master, job, change, task);
 }
 
@@ -219,7 +219,7 @@ static void commit(struct dlsi_master *master, const struct proposal *proposal)
 	job = dlsi_job_find(master, &change.job);
 	if (!job)
 		return;
-	dlsi_job_apply(master, job, &change);
+	master->done_items += dlsi_job_apply(master, job, &change);
 	follow_up(master, job, &change, proposal->attempt ? dlsi_task_find(master, proposal->attempt) : NULL);
 }
 

@@ -82,6 +82,7 @@ static cJSON *report_status(const struct dlsi_master *master, unsigned limit)
 	cJSON_AddStringToObject(json, "policy", master->config.policy->name);
 	cJSON_AddNumberToObject(json, "jobs", (double)counts.jobs);
 	cJSON_AddNumberToObject(json, "done_items", (double)counts.done_items);
+	cJSON_AddNumberToObject(json, "presented_items", (double)counts.presented_items);
 	cJSON_AddNumberToObject(json, "done_tasks", (double)counts.done_tasks);
 	cJSON_AddNumberToObject(json, "lost_workers", (double)counts.lost_workers);
 	cJSON_AddNumberToObject(json, "held_result_bytes", (double)counts.held_bytes);

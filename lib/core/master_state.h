@@ -224,6 +224,7 @@ struct dlsi_master {
 	uint64_t spec_bytes, refusal_bytes, done_ranges;
 
 	uint64_t done_items, done_tasks, lost_workers, refused_transitions, refused_messages;
+	uint64_t presented_items; /* that clients said to have, from wherever */
 	struct news worker_news, job_news;
 	bool recovered; /* from a log, and has not taken a turn yet */
 	bool failed;    /* memory ran out within a step */
@@ -331,8 +332,8 @@ struct job *dlsi_job_create(struct dlsi_master *master, const struct dlsi_id *id
 void dlsi_job_keep_manifest(struct dlsi_master *master, struct job *job, struct dlsi_payload manifest);
 void dlsi_job_destroy(struct dlsi_master *master, struct job *job);
 
-/* The only writer of state and done. */
-void dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dlsi_change *change);
+/* The only writer of state and done. Returns how many items are done that were not before. */
+uint64_t dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dlsi_change *change);
 
 /* Applies a change at once (attached) or gives it to the log (durable); `task` is that whose result it commits, or
  * NULL. False: the job has ended by it and is gone. */

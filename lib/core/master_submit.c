@@ -115,7 +115,7 @@ static bool take_received(struct dlsi_master *master, struct job *job, const str
 	for (uint32_t i = 0; i < received->count && has_room_for_range(master, job); i += 2) {
 		change.items.first = dlsi_numbers_at(received, i);
 		change.items.end = dlsi_numbers_at(received, i + 1);
-		dlsi_job_apply(master, job, &change);
+		master->presented_items += dlsi_job_apply(master, job, &change);
 	}
 	return true;
 }

@@ -226,6 +226,8 @@ static void test_items_that_the_client_has(void **state)
 	unit_machine_say(&master, CLIENT, submit);
 	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_RESULT), 0);
 	assert_int_equal(unit_end_state(&master, CLIENT), DLSI_JOB_DONE);
+	assert_int_equal(counts(&master).presented_items, 3); /* which is what it says, and not what was done here */
+	assert_int_equal(counts(&master).done_items, 0);
 	assert_int_equal(counts(&master).tasks + counts(&master).jobs, 0);
 	assert_int_equal(counts(&master).refused_transitions, 0);
 	unit_machine_fini(&master);
