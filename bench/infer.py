@@ -4,6 +4,9 @@ JSON line per figure; `make bench-infer` runs it.
 Environment: MODELS, BATCHES and THREADS choose among what is measured, as in MODELS="alexnet googlenet" BATCHES="1 32";
 TURN_MS is how long each engine works in its turn and ROUNDS how many turns it has.
 
+Beside each rate by the clock stands that by the processor time which all threads of the engine used, which says more where others
+use the machine too.
+
 A rate is the median of an engine's turns, a ratio that of two medians; min and max are the smallest and the largest ratio of a
 round. OpenVINO runs with its latency hint and with its throughput hint and one stream per thread, the library with a team of
 threads and (in `vs_best` only) with one process per thread; the better one counts.
@@ -63,30 +66,41 @@ def instruction_set():
     return held if held in ("avx2", "generic") else found
 
 
+def take_turn(engine):
+    """Items a second, and items a second of processor time."""
+    before = infer_engines.processor_seconds(engine.pids())
+    parts = engine.work(TURN_MS)
+    used = infer_engines.processor_seconds(engine.pids()) - before
+    return sum(items / seconds for items, seconds in parts), sum(items for items, _ in parts) / used
+
+
 def take_turns(engines):
-    """Rates by kind, one per round."""
-    rates, begin = {kind: [] for kind in engines}, time.monotonic()
+    """Rates by kind, one per round: by the clock, and by processor time."""
+    rates, busy, begin = {kind: [] for kind in engines}, {kind: [] for kind in engines}, time.monotonic()
     for number in range(ROUNDS):
         for kind, engine in engines.items():
             infer_engines.settle(engines.values())
-            rates[kind].append(engine.rate(TURN_MS))
+            rate, busy_rate = take_turn(engine)
+            rates[kind].append(rate)
+            busy[kind].append(busy_rate)
         if number + 1 >= ROUNDS_LEAST and time.monotonic() - begin > POINT_SECONDS:
             break
-    return rates
+    return rates, busy
 
 
 def best(rates, kinds):
     return max((kind for kind in kinds if kind in rates), key=lambda kind: statistics.median(rates[kind]))
 
 
-def tell_point(name, batch, threads, rates):
+def tell_point(name, batch, threads, rates, busy):
     point = f"infer.{name}.b{batch}.t{threads}"
     operations = infer_models.count_operations(name)
     peak = [rate * 2 * infer_engines.MATRIX_SIDE**3 for rate in rates["sgemm"]]
     for kind in rates:
         if kind != "sgemm":
             share = statistics.median(rates[kind]) * operations / statistics.median(peak)
-            tell_values(f"{point}.{kind}", rates[kind], "images/s", "higher", peak_share=round(share, 3))
+            tell_values(f"{point}.{kind}", rates[kind], "images/s", "higher", peak_share=round(share, 3),
+                        per_processor_second=round(statistics.median(busy[kind]), 2))
     if "ours" not in rates:
         return
     peer = best(rates, ("onnxruntime", "openvino", "openvino_streams"))
@@ -119,7 +133,7 @@ def measure_speed(name, threads, refusal):
                 engine.load(infer_engines.file_for(kind, name), 1 if kind == "sgemm" else batch)
             if not refusal:
                 errors.append(measure_error(engines["ours"], engines["onnxruntime"], name, batch))
-            tell_point(name, batch, threads, take_turns(engines))
+            tell_point(name, batch, threads, *take_turns(engines))
     finally:
         for engine in engines.values():
             engine.close()

@@ -1,5 +1,6 @@
 """The engines that bench/infer.py measures, each in processes of its own, with the same few methods: `load` a network for a
-batch size, and `rate`, items a second over a while. Between calls no engine may use the processor; `settle` waits for that."""
+batch size, and `work`, which repeats that for a while and gives (items, seconds) of each of its processes. Between calls no engine
+may use the processor; `settle` waits for that."""
 
 import json
 import os
@@ -59,9 +60,9 @@ class Peer:
             with numpy.load(f"{folder}/outputs.npz") as arrays:
                 return arrays["arr_0"], [arrays[f"arr_{number}"] for number in range(1, len(arrays.files))]
 
-    def rate(self, milliseconds):
+    def work(self, milliseconds):
         answer = self.ask(milliseconds=milliseconds)
-        return self.batch * answer["runs"] / answer["seconds"]
+        return [(self.batch * answer["runs"], answer["seconds"])]
 
     def close(self):
         self.process.communicate()
@@ -94,10 +95,10 @@ class Ours:
         spent, self.outputs = engine.run([array], batch)
         return seconds + spent
 
-    def rate(self, milliseconds):
+    def work(self, milliseconds):
         for engine in self.engines:
             engine.begin_time(self.batch, milliseconds)
-        return sum(self.batch * runs / seconds for runs, seconds in (engine.end_time() for engine in self.engines))
+        return [(self.batch * runs, seconds) for runs, seconds in (engine.end_time() for engine in self.engines)]
 
     def close(self):
         for engine in self.engines:

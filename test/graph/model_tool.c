@@ -112,9 +112,9 @@ static int read_tensor(struct dls_tensor *tensor, struct dls_error *err)
 	char line[LINE], *rest = NULL, *word;
 	int rc;
 
-	if (!fgets(line, sizeof line, stdin))
+	if (!fgets(line, sizeof line, stdin) || !(word = strtok_r(line, " \n", &rest)))
 		return dlsi_fail(err, DLS_EIO, "the input ended early");
-	*tensor = (struct dls_tensor){.size = sizeof *tensor, .dtype = find_dtype(strtok_r(line, " \n", &rest))};
+	*tensor = (struct dls_tensor){.size = sizeof *tensor, .dtype = find_dtype(word)};
 	while ((word = strtok_r(NULL, " \n", &rest)) && tensor->rank < DLS_TENSOR_RANK)
 		tensor->dims[tensor->rank++] = atoll(word);
 	rc = give_memory(tensor, err);
@@ -194,6 +194,9 @@ static int measure(struct tool *tool, const char *words, struct dls_error *err)
 
 	if (sscanf(words, "%" SCNd64 " %" SCNd64, &batch, &milliseconds) != 2)
 		return dlsi_fail(err, DLS_EINVAL, "time takes a batch size and milliseconds");
+	if (tool->in_count < dlsi_model_input_count(tool->model) ||
+		tool->out_count < dlsi_model_output_count(tool->model))
+		return dlsi_fail(err, DLS_ESTATE, "the model has not been run yet");
 	while (rc == 0 && (runs == 0 || spent < milliseconds * DLSI_MILLISECOND_NS)) {
 		rc = dlsi_model_run(tool->model, batch, tool->in, tool->out, err);
 		spent = dlsi_clock_monotonic_ns() - begin;
