@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { ROUNDS = 9, SGEMM_SIZE = 1024 };
 
@@ -376,33 +377,44 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* With one thread the time that it had the processor, so that other programs disturb less. */
+static int64_t now_ns(int threads)
+{
+	struct timespec now;
+
+	if (threads > 1)
+		return dlsi_clock_monotonic_ns();
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * DLSI_SECOND_NS + now.tv_nsec;
+}
+
 static double run_for(struct side *side)
 {
-	int64_t begin = dlsi_clock_monotonic_ns(), now;
+	int64_t begin = now_ns(side->threads), now;
 	int runs = 0;
 
 	do {
 		side->run(side);
 		runs++;
-		now = dlsi_clock_monotonic_ns();
+		now = now_ns(side->threads);
 	} while (now - begin < ROUND_NS);
 	return (double)(now - begin) / runs;
 }
 
 /* FLOP per nanosecond of oneDNN's product of matrices, the best of some. */
-static double sgemm_peak(void)
+static double sgemm_peak(int threads)
 {
 	const size_t bytes = sizeof(float) * SGEMM_SIZE * SGEMM_SIZE;
 	float *a = floats(bytes), *b = floats(bytes), *c = floats(bytes);
 	double best = 0;
 
 	for (int i = 0; i < 2 * ROUNDS; i++) {
-		int64_t begin = dlsi_clock_monotonic_ns();
+		int64_t begin = now_ns(threads);
 		double rate;
 
 		dnnl_sgemm('N', 'N', SGEMM_SIZE, SGEMM_SIZE, SGEMM_SIZE, 1, a, SGEMM_SIZE, b, SGEMM_SIZE, 0, c,
 			SGEMM_SIZE);
-		rate = 2. * SGEMM_SIZE * SGEMM_SIZE * SGEMM_SIZE / (double)(dlsi_clock_monotonic_ns() - begin);
+		rate = 2. * SGEMM_SIZE * SGEMM_SIZE * SGEMM_SIZE / (double)(now_ns(threads) - begin);
 		best = rate > best ? rate : best;
 	}
 	free(a);
@@ -477,7 +489,7 @@ int main(int argc, char **argv)
 		double peak;
 
 		omp_set_num_threads(threads);
-		peak = sgemm_peak();
+		peak = sgemm_peak(threads);
 		printf("{\"figure\": \"kernel.sgemm.t%d\", \"value\": %.1f, \"unit\": \"GFLOP/s\", \"better\": "
 		       "\"higher\", "
 		       "\"goal\": null, \"peer\": null, \"isa\": \"%s\"}\n",

@@ -57,6 +57,9 @@ struct dlsi_kernel_code {
 	/* Computes a tile of 1 to tile_rows rows and 1 or 2 blocks of columns. */
 	void (*tile)(int rows, int blocks, const struct dlsi_tile *tile);
 
+	/* One row times a panel of two blocks of columns, without bias. */
+	void (*full_row)(const float *source, const float *panel, int64_t depth, float *target);
+
 	/* A patch of 6x6 pixels, whose rows are `row` floats apart, becomes 36 vectors that are `plane` floats apart.
 	 */
 	void (*winograd_source)(const float *patch, ptrdiff_t row, float *target, ptrdiff_t plane);

@@ -74,16 +74,16 @@ static void multiply_rows(
 	static const float zeros[DLSI_TILE_WIDTH * DLSI_BLOCK_MOST];
 	static const ptrdiff_t start[] = {0};
 	const struct dlsi_kernel_full *full = work->full;
-	const int64_t inputs = full->inputs, depth = rows > 1 ? DEPTH : inputs;
+	const int64_t inputs = full->inputs;
 
-	for (int64_t done = 0; done < inputs; done += depth) {
-		const bool last = done + depth >= inputs;
+	for (int64_t done = 0; done < inputs; done += DEPTH) {
+		const bool last = done + DEPTH >= inputs;
 		struct dlsi_tile tile = {
 			.source = work->source + first * inputs + done,
 			.source_row = inputs,
 			.offsets = start,
 			.slices = 1,
-			.depth = last ? inputs - done : depth,
+			.depth = last ? inputs - done : DEPTH,
 			.panel = work->packed + (panel * inputs + done) * work->width,
 			.bias = done ? zeros : bias,
 			.addend = done ? sums : NULL,
@@ -95,6 +95,19 @@ static void multiply_rows(
 		};
 
 		dlsi_tile_rows(work->code, DLSI_TILE_WIDTH, rows, &tile);
+	}
+}
+
+/* The one row of a batch of one. */
+static void multiply_row(const struct work *work, int64_t panel, const float *bias, float *sums)
+{
+	const struct dlsi_kernel_full *full = work->full;
+
+	work->code->full_row(work->source, work->packed + panel * full->inputs * work->width, full->inputs, sums);
+	for (int64_t i = 0; i < work->width; i++) {
+		const float sum = sums[i] + bias[i], raised = sum < full->clamp.low ? full->clamp.low : sum;
+
+		sums[i] = raised > full->clamp.high ? full->clamp.high : raised; /* NaN stays NaN */
 	}
 }
 
@@ -112,7 +125,10 @@ static void multiply_panel(void *arg, int64_t panel, int thread)
 	for (int64_t first = 0; first < full->rows; first += ROWS) {
 		const int64_t rows = full->rows - first < ROWS ? full->rows - first : ROWS;
 
-		multiply_rows(work, first, rows, panel, bias, sums);
+		if (full->rows == 1)
+			multiply_row(work, panel, bias, sums);
+		else
+			multiply_rows(work, first, rows, panel, bias, sums);
 		store(work, first, rows, panel, sums);
 	}
 }

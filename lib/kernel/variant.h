@@ -28,6 +28,7 @@ extern const struct dlsi_kernel_code VARIANT(dlsi_kernel_code);
 
 /* The slots of struct dlsi_kernel_code. */
 void VARIANT(dlsi_tile)(int rows, int blocks, const struct dlsi_tile *tile);
+void VARIANT(dlsi_full_row)(const float *source, const float *panel, int64_t depth, float *target);
 void VARIANT(dlsi_winograd_source)(const float *patch, ptrdiff_t row, float *target, ptrdiff_t plane);
 void VARIANT(dlsi_winograd_target)(int size, const float *source, ptrdiff_t plane, const float *bias,
 	const float *addend, float *target, ptrdiff_t row, const float clamp[2]);

@@ -7,11 +7,12 @@
 enum {
 	PATCH = DLSI_WINOGRAD_PATCH,
 	PLANES = PATCH * PATCH,
-	CHUNK_TILES = 60, /* a multiple of every variant's rows; the source of one plane stays in the second cache */
-	PLANE_GAP = 16    /* floats that keep planes from falling on the same sets of a cache */
+	FEW_TILES = 36,  /* in a chunk, whose planes stay in the second cache where there are not many channels */
+	MANY_TILES = 60, /* where the weights are large: they are read once per chunk */
+	PLANE_GAP = 16   /* floats that keep planes from falling on the same sets of a cache */
 };
 
-#define CHUNK_BYTES (INT64_C(6) << 20) /* of the transformed source and target together */
+#define LARGE_WEIGHTS (INT64_C(4) << 20) /* bytes */
 
 /* The target is cut into tiles of size x size pixels, each the result of a patch of 6x6; a chunk of tiles goes through
  * three steps: patches to planes (36 matrices of tiles times channels), a product for each plane, planes to target.
@@ -56,16 +57,20 @@ static int64_t divide_up(int64_t number, int64_t by)
 	return (number + by - 1) / by;
 }
 
+/* Floats of the weights of one plane of one group. */
+static int64_t weight_plane(const struct plan *plan)
+{
+	return plan->source_blocks * plan->target_blocks * plan->conv->block * plan->conv->block;
+}
+
 /* As few chunks as the caches allow, all of about the same size and of whole tiles of the registers. */
 static void cut(struct plan *plan, int threads)
 {
-	const int64_t channels = (plan->source_blocks + plan->target_blocks) * plan->conv->block;
 	const int64_t rows = plan->conv->block == 16 ? 12 : 6; /* of the fastest variant */
 	const int64_t groups = plan->conv->groups;
-	int64_t most = CHUNK_BYTES / (PLANES * channels * (int64_t)sizeof(float)), chunks;
+	const int64_t weight_bytes = PLANES * weight_plane(plan) * (int64_t)sizeof(float);
+	int64_t chunks = divide_up(plan->tiles, weight_bytes > LARGE_WEIGHTS ? MANY_TILES : FEW_TILES);
 
-	most = most > CHUNK_TILES ? CHUNK_TILES : most < rows ? rows : most;
-	chunks = divide_up(plan->tiles, most);
 	if (groups * chunks > threads)
 		chunks = divide_up(chunks, threads) * threads;
 	plan->chunk = chunks ? divide_up(divide_up(plan->tiles, chunks), rows) * rows : rows;
@@ -128,12 +133,6 @@ static void transform_weights(const float *weights, int64_t side, double factors
 		for (int64_t x = 0; x < side; x++)
 			planes_out[plane] += half[plane / PATCH][x] * factors[plane % PATCH][x];
 	}
-}
-
-/* Floats of one plane of one group. */
-static int64_t weight_plane(const struct plan *plan)
-{
-	return plan->source_blocks * plan->target_blocks * plan->conv->block * plan->conv->block;
 }
 
 /* Blocks of columns in a panel: two, but for the last one of an odd number. */
