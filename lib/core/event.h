@@ -34,6 +34,9 @@ struct dlsi_event {
 			size_t frame_count;
 		} message;
 		struct {
+			int64_t longest_ns; /* turn that the driver has taken since it began; 0: it does not say */
+		} turn;
+		struct {
 			uint64_t index;
 		} persisted;
 		struct {

@@ -247,13 +247,15 @@ static void ready(struct dlsi_loop_member *member, int64_t now_ns)
 static void turn(struct dlsi_loop_member *member, int64_t now_ns)
 {
 	struct dlsi_driver *driver = driver_of(member);
+	struct dlsi_event event = {.kind = DLSI_EVENT_TURN};
 
 	if (!driver->transport) {
 		try_revive(driver, now_ns);
 	} else {
 		if (member->deadline_ns <= now_ns)
 			step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_TIMER});
-		step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_TURN});
+		event.turn.longest_ns = dlsi_loop_longest_ns(driver->ctx->loop);
+		step(driver, now_ns, &event);
 	}
 	member->unread = driver->transport && dlsi_transport_has_unread(driver->transport);
 }

@@ -20,6 +20,7 @@ struct dlsi_loop {
 	struct pollfd *fds; /* first the wake-up, then those of the members */
 	size_t capacity;
 	bool stopping;
+	int64_t longest_ns;
 
 	pthread_mutex_t mutex; /* guards what follows */
 	pthread_cond_t called;
@@ -153,14 +154,24 @@ static void visit_members(struct dlsi_loop *loop, int64_t now_ns)
 	}
 }
 
+/* All that the loop does between two waits. */
+static void note_turn(struct dlsi_loop *loop, int64_t begin_ns)
+{
+	int64_t took_ns = dlsi_clock_monotonic_ns() - begin_ns;
+
+	if (took_ns > loop->longest_ns)
+		loop->longest_ns = took_ns;
+}
+
 static void *run(void *arg)
 {
 	struct dlsi_loop *loop = arg;
+	int64_t now_ns = dlsi_clock_monotonic_ns();
 
 	while (!loop->stopping) {
 		size_t count = collect_fds(loop);
-		int64_t now_ns;
 
+		note_turn(loop, now_ns);
 		if (poll(loop->fds, (nfds_t)count, time_left(loop)) < 0)
 			for (size_t i = 0; i < count; i++) /* nothing is known of them: everybody looks */
 				loop->fds[i].revents = POLLIN;
@@ -265,6 +276,11 @@ int dlsi_loop_call(struct dlsi_loop *loop, int (*run)(void *arg, int64_t now_ns)
 		dlsi_condition_wait(&loop->called, &loop->mutex, INT64_MAX);
 	pthread_mutex_unlock(&loop->mutex);
 	return call.rc;
+}
+
+int64_t dlsi_loop_longest_ns(const struct dlsi_loop *loop)
+{
+	return loop->longest_ns;
 }
 
 int dlsi_loop_add(struct dlsi_loop *loop, struct dlsi_loop_member *member)

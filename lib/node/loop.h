@@ -76,6 +76,9 @@ int dlsi_loop_call(struct dlsi_loop *loop, int (*run)(void *arg, int64_t now_ns)
 int dlsi_loop_add(struct dlsi_loop *loop, struct dlsi_loop_member *member);
 void dlsi_loop_remove(struct dlsi_loop *loop, struct dlsi_loop_member *member);
 
+/* On the loop's thread: how long the longest turn up to now has taken, from the end of a wait to the next. */
+int64_t dlsi_loop_longest_ns(const struct dlsi_loop *loop);
+
 /* On the loop's thread, in an errand or a call: the member's turn follows. */
 static inline void dlsi_loop_touch(struct dlsi_loop_member *member)
 {

@@ -244,6 +244,51 @@ static void test_member_has_its_turn_when_touched_and_when_due(void **state)
 	close(ends[1]);
 }
 
+static int take_a_while(void *arg, int64_t now_ns)
+{
+	int64_t until_ns = now_ns + *(int64_t *)arg;
+
+	while (dlsi_clock_monotonic_ns() < until_ns)
+		;
+	return 0;
+}
+
+struct longest {
+	struct dlsi_loop *loop;
+	int64_t ns;
+};
+
+static int look(void *arg, int64_t now_ns)
+{
+	struct longest *longest = arg;
+
+	(void)now_ns;
+	longest->ns = dlsi_loop_longest_ns(longest->loop);
+	return 0;
+}
+
+static int64_t longest_after(struct dlsi_loop *loop, int64_t turn_ns)
+{
+	struct longest longest = {.loop = loop};
+
+	dlsi_loop_call(loop, take_a_while, &turn_ns);
+	do /* until the turn in which that ran is over */
+		dlsi_loop_call(loop, look, &longest);
+	while (longest.ns < turn_ns);
+	return longest.ns;
+}
+
+static void test_longest_turn_is_kept(void **state)
+{
+	struct dlsi_loop *loop = make_loop();
+	int64_t longest_ns;
+
+	(void)state;
+	longest_ns = longest_after(loop, 20 * DLSI_MILLISECOND_NS);
+	assert_true(longest_after(loop, DLSI_MICROSECOND_NS) >= longest_ns);
+	dlsi_loop_destroy(loop);
+}
+
 static void test_many_members(void **state)
 {
 	enum { MEMBERS = 50 };
@@ -284,4 +329,5 @@ static void test_creation_without_memory(void **state)
 }
 
 UNIT_MAIN(test_errands_run_once_and_in_order, test_posting_twice_runs_once, test_member_sees_all_that_is_ready,
-	test_member_has_its_turn_when_touched_and_when_due, test_many_members, test_creation_without_memory)
+	test_member_has_its_turn_when_touched_and_when_due, test_longest_turn_is_kept, test_many_members,
+	test_creation_without_memory)
