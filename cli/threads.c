@@ -1,7 +1,7 @@
 #include "cli/threads.h"
 
 #include "cli/failure.h"
-#include <sched.h>
+#include <dlsched/worker.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,20 +13,10 @@
  * ran five times faster with this. */
 #define SPINS "1000"
 
-/* Reading the mask fails only where there are more processors than a cpu_set_t can name. */
-static int64_t usable_processors(void)
-{
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof set, &set) == 0)
-		return CPU_COUNT(&set);
-	return sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 static int64_t choose(int64_t threads, int64_t devices)
 {
 	const char *asked = getenv("OMP_NUM_THREADS");
-	int64_t share = usable_processors() / devices;
+	int64_t share = dls_processors() / devices;
 
 	if (!threads && asked)
 		threads = strtoll(asked, NULL, 10);

@@ -33,6 +33,10 @@ struct dls_worker_options {
 
 #define DLS_WORKER_OPTIONS_INIT DLS_SIZED(struct dls_worker_options)
 
+/* How many processors this process can keep busy, at least 1: those that its affinity leaves it, but no more than its
+ * control groups grant of their time, rounded up. So many threads a worker of one device uses as a rule. */
+uint32_t dls_processors(void);
+
 /* Prepares a worker; it asks for work only after dls_worker_start. Errors: as dls_client_create. */
 int dls_worker_create(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_worker **worker_out,
 	struct dls_error *err);

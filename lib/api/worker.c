@@ -34,6 +34,11 @@ static int read(struct dls_ctx *ctx, const struct dls_worker_options *options, s
 	return rc ? rc : complete(known, err);
 }
 
+DLS_EXPORT uint32_t dls_processors(void)
+{
+	return dlsi_processors();
+}
+
 DLS_EXPORT int dls_worker_check(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_error *err)
 {
 	struct dls_worker_options known;
