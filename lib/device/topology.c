@@ -40,6 +40,23 @@ static uint64_t memory_bytes(hwloc_topology_t machine)
 	return all && of_system > of_nodes ? of_system : of_nodes;
 }
 
+/* Whether hwloc's component for Linux finds processors. Where it does not (a chroot without /sys), it says so on
+ * standard error and gives up; without it hwloc counts processors as the C library does. */
+static bool has_processor_files(void)
+{
+	static const char *const files[] = {
+		"/sys/bus/cpu/devices/cpu0/topology/core_cpus",
+		"/sys/bus/cpu/devices/cpu0/topology/thread_siblings",
+		"/sys/devices/system/cpu/cpu0/topology/core_cpus",
+		"/sys/devices/system/cpu/cpu0/topology/thread_siblings",
+	};
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		if (access(files[i], R_OK) == 0)
+			return true;
+	return false;
+}
+
 /* hwloc may otherwise move the calling thread from core to core to look at each. */
 static const unsigned long flags = HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING |
 				   HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
@@ -47,6 +64,9 @@ static const unsigned long flags = HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOP
 static int load(hwloc_topology_t machine)
 {
 	if (hwloc_topology_set_flags(machine, flags))
+		return -1;
+	if (!has_processor_files() &&
+		hwloc_topology_set_components(machine, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "linux"))
 		return -1;
 	return hwloc_topology_load(machine);
 }
