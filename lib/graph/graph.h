@@ -111,6 +111,20 @@ struct dlsi_node {
 		struct {
 			uint32_t first; /* the first dimension that is told */
 		} shape;
+		uint32_t axis;
+		uint32_t permutation[DLS_TENSOR_RANK]; /* the input's axis that becomes each of the output's */
+		struct {
+			int64_t starts[DLS_TENSOR_RANK], steps[DLS_TENSOR_RANK];
+		} slice;
+		struct {
+			int64_t before[DLS_TENSOR_RANK], after[DLS_TENSOR_RANK]; /* below 0: cut off */
+			char mode;                                               /* the first letter of its name */
+		} pad;
+		struct {
+			uint32_t axis;
+			const int64_t *offsets; /* of the outputs */
+		} split;
+		const void *fill; /* one element, at any alignment; NULL is 0 */
 	};
 
 	struct dlsi_clamp fused; /* that rewriting put behind a Conv, Gemm, MatMul or Add */

@@ -125,6 +125,54 @@ int dlsi_node_constant_ints(const struct dlsi_graph *graph, const struct dlsi_no
 	return 0;
 }
 
+int dlsi_node_ints(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, const char *name,
+	int64_t *ints_out, uint32_t capacity, uint32_t *count_out, struct dls_error *err)
+{
+	const struct dlsi_attribute *attribute = dlsi_node_attribute(node, name);
+
+	if (dlsi_node_input(graph, node, i))
+		return dlsi_node_constant_ints(graph, node, i, ints_out, capacity, count_out, err);
+	*count_out = attribute ? attribute->count : DLSI_OP_ABSENT;
+	if (attribute && attribute->count > capacity)
+		return dlsi_node_fail(node, err, DLS_EFORMAT, "has %u numbers as its %s; at most %u fit",
+			attribute->count, name, capacity);
+	if (attribute && attribute->count)
+		memcpy(ints_out, attribute->ints, attribute->count * sizeof *ints_out);
+	return 0;
+}
+
+int dlsi_node_axes(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, uint32_t rank,
+	uint32_t axes_out[DLS_TENSOR_RANK], uint32_t *count_out, struct dls_error *err)
+{
+	int64_t axes[DLS_TENSOR_RANK];
+	unsigned seen = 0;
+	int rc = dlsi_node_ints(graph, node, i, "axes", axes, DLS_TENSOR_RANK, count_out, err);
+
+	for (uint32_t k = 0; rc == 0 && *count_out != DLSI_OP_ABSENT && k < *count_out; k++) {
+		int64_t axis = axes[k] < 0 ? axes[k] + rank : axes[k];
+
+		if (axis < 0 || axis >= (int64_t)rank)
+			return dlsi_node_fail(node, err, DLS_EFORMAT, "has the axis %lld, where there are %u",
+				(long long)axes[k], rank);
+		if (seen & 1U << axis)
+			return dlsi_node_fail(node, err, DLS_EFORMAT, "lists the axis %lld twice", (long long)axes[k]);
+		seen |= 1U << axis;
+		axes_out[k] = (uint32_t)axis;
+	}
+	return rc;
+}
+
+int dlsi_node_require_indices(
+	const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, struct dls_error *err)
+{
+	const struct dlsi_value *value = dlsi_node_input(graph, node, i);
+
+	return !value || value->dtype == DLS_INT64 || value->dtype == DLS_INT32
+		       ? 0
+		       : dlsi_node_fail(node, err, DLS_EFORMAT, "takes '%s' of %s as indices, which are int64 or int32",
+				 value->name, dls_dtype_name(value->dtype));
+}
+
 int dlsi_op_infer_same(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
 	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
@@ -204,4 +252,9 @@ size_t dlsi_view_count(const struct dlsi_view *view)
 size_t dlsi_view_bytes(const struct dlsi_view *view)
 {
 	return dlsi_view_count(view) * dls_dtype_bytes(view->dtype);
+}
+
+int64_t dlsi_view_int(const struct dlsi_view *view, size_t k)
+{
+	return view->dtype == DLS_INT64 ? ((const int64_t *)view->data)[k] : ((const int32_t *)view->data)[k];
 }

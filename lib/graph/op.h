@@ -64,6 +64,7 @@ struct dlsi_op {
 };
 
 #define DLSI_OP_SHAPE_FIRST    UINT32_MAX
+#define DLSI_OP_ABSENT         UINT32_MAX /* in place of a count: neither input nor attribute */
 #define DLSI_OP_SINCE(version) (1U << (version))
 
 /* In a row that knows every definition there is. */
@@ -93,6 +94,20 @@ int dlsi_node_require_float(const struct dlsi_graph *graph, const struct dlsi_no
  * DLS_EUNSUPPORTED (not constant), DLS_EFORMAT. */
 int dlsi_node_constant_ints(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, int64_t *ints_out,
 	uint32_t capacity, uint32_t *count_out, struct dls_error *err);
+
+/* Copies the integers of input `i`, or where that is left out those of the attribute `name` (that older definitions
+ * have in its place). *count_out is DLSI_OP_ABSENT if there is neither. Errors: as dlsi_node_constant_ints. */
+int dlsi_node_ints(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, const char *name,
+	int64_t *ints_out, uint32_t capacity, uint32_t *count_out, struct dls_error *err);
+
+/* The axes that input `i` or else the attribute `axes` lists for something of this rank, counted from the front, none
+ * twice. *count_out as above. */
+int dlsi_node_axes(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, uint32_t rank,
+	uint32_t axes_out[DLS_TENSOR_RANK], uint32_t *count_out, struct dls_error *err);
+
+/* Checks that input `i`, if there is one, holds int32 or int64. Errors: DLS_EFORMAT. */
+int dlsi_node_require_indices(
+	const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, struct dls_error *err);
 
 /* ---- outputs */
 
@@ -127,5 +142,8 @@ bool dlsi_op_broadcast_keeps_rows(const struct dlsi_value *a, const struct dlsi_
 
 size_t dlsi_view_count(const struct dlsi_view *view);
 size_t dlsi_view_bytes(const struct dlsi_view *view);
+
+/* Element `k` of a view of int32 or int64. */
+int64_t dlsi_view_int(const struct dlsi_view *view, size_t k);
 
 #endif

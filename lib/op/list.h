@@ -8,19 +8,43 @@
 	X(add)                                                                                                         \
 	X(average_pool)                                                                                                \
 	X(batch_normalization)                                                                                         \
+	X(cast)                                                                                                        \
+	X(cast_like)                                                                                                   \
+	X(center_crop_pad)                                                                                             \
 	X(clip)                                                                                                        \
+	X(concat)                                                                                                      \
+	X(constant_of_shape)                                                                                           \
 	X(conv)                                                                                                        \
+	X(depth_to_space)                                                                                              \
 	X(dropout)                                                                                                     \
+	X(expand)                                                                                                      \
+	X(eye_like)                                                                                                    \
 	X(flatten)                                                                                                     \
+	X(gather)                                                                                                      \
+	X(gather_elements)                                                                                             \
+	X(gather_nd)                                                                                                   \
 	X(gemm)                                                                                                        \
 	X(global_average_pool)                                                                                         \
 	X(identity)                                                                                                    \
 	X(mat_mul)                                                                                                     \
 	X(max_pool)                                                                                                    \
+	X(one_hot)                                                                                                     \
+	X(pad)                                                                                                         \
+	X(range)                                                                                                       \
 	X(relu)                                                                                                        \
 	X(reshape)                                                                                                     \
 	X(shape)                                                                                                       \
-	X(softmax)
+	X(size)                                                                                                        \
+	X(slice)                                                                                                       \
+	X(softmax)                                                                                                     \
+	X(space_to_depth)                                                                                              \
+	X(split)                                                                                                       \
+	X(squeeze)                                                                                                     \
+	X(tile)                                                                                                        \
+	X(transpose)                                                                                                   \
+	X(trilu)                                                                                                       \
+	X(unsqueeze)                                                                                                   \
+	X(where)
 
 #define DLSI_OP_DECLARE(name) extern const struct dlsi_op dlsi_op_##name;
 DLSI_OP_LIST(DLSI_OP_DECLARE)

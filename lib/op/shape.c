@@ -1,4 +1,5 @@
-/* What only changes a shape, or nothing (Reshape, Flatten, Identity, Dropout), and Shape itself. */
+/* What only changes a shape, or nothing (Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout), and Shape and Size.
+ */
 #include "base/shape.h"
 #include "op/list.h"
 #include <string.h>
@@ -55,6 +56,57 @@ static int infer_flatten(struct dlsi_graph *graph, struct dlsi_node *node, struc
 	return dlsi_node_set_output(graph, node, input->dtype, 2, dims, err);
 }
 
+/* Takes out dimensions of 1: those listed, or all. */
+static int infer_squeeze(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+{
+	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
+	uint32_t axes[DLS_TENSOR_RANK], count, rank = 0;
+	int64_t dims[DLS_TENSOR_RANK];
+	bool gone[DLS_TENSOR_RANK];
+	int rc = dlsi_node_axes(graph, node, 1, input->rank, axes, &count, err);
+
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < input->rank; i++)
+		gone[i] = count == DLSI_OP_ABSENT && input->dims[i] == 1;
+	for (uint32_t i = 0; count != DLSI_OP_ABSENT && i < count; i++) {
+		if (input->dims[axes[i]] != 1)
+			return dlsi_node_fail(node, err, DLS_EFORMAT, "takes axis %u out of %s, which is not 1",
+				axes[i], dlsi_shape_text(input->dtype, input->rank, input->dims).text);
+		gone[axes[i]] = true;
+	}
+	for (uint32_t i = 0; i < input->rank; i++)
+		if (!gone[i])
+			dims[rank++] = input->dims[i];
+	return dlsi_node_set_output(graph, node, input->dtype, rank, dims, err);
+}
+
+/* Puts in dimensions of 1, whose axes are those of the output. */
+static int infer_unsqueeze(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+{
+	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
+	uint32_t axes[DLS_TENSOR_RANK], count, from = 0;
+	int64_t listed[DLS_TENSOR_RANK], dims[DLS_TENSOR_RANK] = {0};
+	int rc = dlsi_node_ints(graph, node, 1, "axes", listed, DLS_TENSOR_RANK, &count, err);
+
+	if (rc)
+		return rc;
+	if (count == DLSI_OP_ABSENT || count + input->rank > DLS_TENSOR_RANK)
+		return dlsi_node_fail(
+			node, err, DLS_EUNSUPPORTED, "has no axes, or makes more than %d dimensions", DLS_TENSOR_RANK);
+	rc = dlsi_node_axes(graph, node, 1, input->rank + count, axes, &count, err);
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < input->rank + count; i++)
+		dims[i] = -1;
+	for (uint32_t i = 0; i < count; i++)
+		dims[axes[i]] = 1;
+	for (uint32_t i = 0; i < input->rank + count; i++)
+		if (dims[i] < 0)
+			dims[i] = input->dims[from++];
+	return dlsi_node_set_output(graph, node, input->dtype, input->rank + count, dims, err);
+}
+
 /* At inference it passes everything on, unless its input says that it trains. */
 static int infer_dropout(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
@@ -86,6 +138,11 @@ static int infer_shape(struct dlsi_graph *graph, struct dlsi_node *node, struct 
 	node->shape.first = (uint32_t)start;
 	dims[0] = end - start;
 	return dlsi_node_set_output(graph, node, DLS_INT64, 1, dims, err);
+}
+
+static int infer_size(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+{
+	return dlsi_node_set_output(graph, node, DLS_INT64, 0, NULL, err);
 }
 
 /* ---- rows of a batch */
@@ -137,9 +194,18 @@ static int eval_shape(const struct dlsi_node *node, const struct dlsi_view *inpu
 	return 0;
 }
 
+static int eval_size(const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *outputs,
+	const struct dlsi_alloc *alloc, struct dls_error *err)
+{
+	(void)node, (void)alloc, (void)err;
+	*(int64_t *)outputs[0].data = (int64_t)dlsi_view_count(&inputs[0]);
+	return 0;
+}
+
 /* ---- rows of the table */
 
 static const struct dlsi_op_attribute none[] = {{0}};
+static const struct dlsi_op_attribute axes[] = {{"axes", DLSI_ATTRIBUTE_INTS}, {0}};
 static const struct dlsi_op_attribute dropout[] = {{"ratio", DLSI_ATTRIBUTE_FLOAT}, {"seed", DLSI_ATTRIBUTE_INT}, {0}};
 static const struct dlsi_op_attribute flatten[] = {{"axis", DLSI_ATTRIBUTE_INT}, {0}};
 static const struct dlsi_op_attribute reshape[] = {{"allowzero", DLSI_ATTRIBUTE_INT}, {0}};
@@ -209,4 +275,43 @@ const struct dlsi_op dlsi_op_shape = {
 	.mixes = shape_mixes,
 	.eval = eval_shape,
 	.reads_shape = true,
+};
+
+const struct dlsi_op dlsi_op_size = {
+	.name = "Size",
+	DLSI_OP_ALL(V(1) | V(13) | V(19) | V(21) | V(23) | V(24) | V(25)),
+	.inputs_least = 1,
+	.inputs_most = 1,
+	.outputs_most = 1,
+	.attributes = none,
+	.infer = infer_size,
+	.mixes = shape_mixes,
+	.eval = eval_size,
+	.reads_shape = true,
+};
+
+const struct dlsi_op dlsi_op_squeeze = {
+	.name = "Squeeze",
+	DLSI_OP_ALL(V(1) | V(11) | V(13) | V(21) | V(23) | V(24) | V(25)),
+	.inputs_least = 1,
+	.inputs_most = 2,
+	.outputs_most = 1,
+	.attributes = axes,
+	.infer = infer_squeeze,
+	.mixes = keeps_rows,
+	.eval = copy,
+	.moves = 1,
+};
+
+const struct dlsi_op dlsi_op_unsqueeze = {
+	.name = "Unsqueeze",
+	DLSI_OP_ALL(V(1) | V(11) | V(13) | V(21) | V(23) | V(24) | V(25)),
+	.inputs_least = 1,
+	.inputs_most = 2,
+	.outputs_most = 1,
+	.attributes = axes,
+	.infer = infer_unsqueeze,
+	.mixes = keeps_rows,
+	.eval = copy,
+	.moves = 1,
 };

@@ -24,7 +24,21 @@ static const void *copy_text(struct dlsi_graph *graph, const ProtobufCBinaryData
 	return to;
 }
 
-/* Fills all but the name. Returns false when memory is exhausted. */
+/* A tensor is a value of the graph, a constant that no node takes. */
+static int read_tensor(struct dlsi_graph *graph, const Onnx__TensorProto *proto, const uint8_t *file,
+	const struct dlsi_node *node, struct dlsi_attribute *attribute, struct dls_error *err)
+{
+	char what[256];
+
+	snprintf(what, sizeof what, "the attribute '%s' of node '%s'", attribute->name, node->name);
+	attribute->kind = DLSI_ATTRIBUTE_TENSOR;
+	attribute->value = dlsi_graph_add_value(graph, attribute->name);
+	if (attribute->value == DLSI_NO_VALUE)
+		return dlsi_fail_memory(err);
+	return dlsi_tensor_read(graph, proto, file, what, attribute->value, err);
+}
+
+/* Fills all but the name, of what is no tensor. Returns false when memory is exhausted. */
 static bool read_value(struct dlsi_graph *graph, const Onnx__AttributeProto *proto, struct dlsi_attribute *attribute)
 {
 	switch (proto->type) {
@@ -56,13 +70,15 @@ static bool read_value(struct dlsi_graph *graph, const Onnx__AttributeProto *pro
 	}
 }
 
-int dlsi_attributes_read(
-	struct dlsi_graph *graph, const Onnx__NodeProto *proto, struct dlsi_node *node, struct dls_error *err)
+int dlsi_attributes_read(struct dlsi_graph *graph, const Onnx__NodeProto *proto, const uint8_t *file,
+	struct dlsi_node *node, struct dls_error *err)
 {
+	int rc = 0;
+
 	node->attributes = dlsi_arena_take(&graph->arena, proto->n_attribute, sizeof *node->attributes);
 	if (!node->attributes)
 		return dlsi_fail_memory(err);
-	for (size_t i = 0; i < proto->n_attribute; i++) {
+	for (size_t i = 0; rc == 0 && i < proto->n_attribute; i++) {
 		struct dlsi_attribute *attribute = &node->attributes[i];
 		const char *name = proto->attribute[i]->name ? proto->attribute[i]->name : "";
 
@@ -71,11 +87,16 @@ int dlsi_attributes_read(
 		if (!proto->attribute[i]->has_type)
 			return dlsi_node_fail(node, err, DLS_EFORMAT, "has the attribute '%s' without a type", name);
 		attribute->name = dlsi_arena_strdup(&graph->arena, name);
-		if (!attribute->name || !read_value(graph, proto->attribute[i], attribute))
+		if (!attribute->name)
 			return dlsi_fail_memory(err);
+		if (proto->attribute[i]->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR &&
+			proto->attribute[i]->t)
+			rc = read_tensor(graph, proto->attribute[i]->t, file, node, attribute, err);
+		else if (!read_value(graph, proto->attribute[i], attribute))
+			rc = dlsi_fail_memory(err);
 		node->attribute_count++;
 	}
-	return 0;
+	return rc;
 }
 
 /* Makes the value a constant of these elements: a scalar, or a vector. */

@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "base/shape.h"
+#include "graph/type.h"
 #include "op/list.h"
 #include "reader/attribute.h"
 #include "reader/names.h"
@@ -101,10 +102,10 @@ static int read_shape(const struct read *read, const Onnx__ValueInfoProto *info,
 	if (!shape)
 		return dlsi_fail(read->err, DLS_EUNSUPPORTED,
 			"the input '%s' is no tensor with a shape, and only those are supported", value->name);
-	value->dtype = dlsi_tensor_dtype(info->type->tensor_type->elem_type);
+	value->dtype = dlsi_onnx_dtype(info->type->tensor_type->elem_type);
 	if (!value->dtype)
 		return dlsi_fail(read->err, DLS_EUNSUPPORTED, "the input '%s' has elements of %s, not supported",
-			value->name, dlsi_tensor_dtype_name(info->type->tensor_type->elem_type));
+			value->name, dlsi_onnx_dtype_name(info->type->tensor_type->elem_type));
 	if (shape->n_dim > DLS_TENSOR_RANK)
 		return dlsi_fail(read->err, DLS_EUNSUPPORTED,
 			"the input '%s' has %zu dimensions; at most %d are supported", value->name, shape->n_dim,
@@ -286,7 +287,7 @@ static int read_node(struct read *read, const Onnx__NodeProto *proto)
 	if (rc == 0)
 		rc = read_operands(read, node, proto->output, proto->n_output, &node->outputs, &node->output_count);
 	if (rc == 0)
-		rc = dlsi_attributes_read(read->graph, proto, node, read->err);
+		rc = dlsi_attributes_read(read->graph, proto, read->file, node, read->err);
 	if (rc == 0)
 		rc = check_node(node, read->err);
 	if (rc == 0)

@@ -1,45 +1,11 @@
 #include "reader/tensor.h"
 
 #include "base/shape.h"
+#include "graph/type.h"
 #include "reader/scan.h"
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "raw data of ONNX is used in place, and is little-endian");
-
-static const struct {
-	const char *name;
-	enum dls_dtype dtype;
-} types[] = {
-	{"no type", 0},
-	{"float32", DLS_FLOAT32},
-	{"uint8", DLS_UINT8},
-	{"int8", DLS_INT8},
-	{"uint16", DLS_UINT16},
-	{"int16", DLS_INT16},
-	{"int32", DLS_INT32},
-	{"int64", DLS_INT64},
-	{"string", 0},
-	{"bool", DLS_BOOL},
-	{"float16", 0},
-	{"float64", DLS_FLOAT64},
-	{"uint32", DLS_UINT32},
-	{"uint64", DLS_UINT64},
-	{"complex64", 0},
-	{"complex128", 0},
-	{"bfloat16", 0},
-};
-
-enum { TYPES = sizeof types / sizeof *types };
-
-enum dls_dtype dlsi_tensor_dtype(int32_t onnx_type)
-{
-	return onnx_type >= 0 && onnx_type < TYPES ? types[onnx_type].dtype : 0;
-}
-
-const char *dlsi_tensor_dtype_name(int32_t onnx_type)
-{
-	return onnx_type >= 0 && onnx_type < TYPES ? types[onnx_type].name : "a type of a newer ONNX";
-}
 
 /* The field that holds elements of this type when there is no raw data, and the bytes of one element there. */
 static const void *typed_data(
@@ -113,10 +79,10 @@ int dlsi_tensor_read(struct dlsi_graph *graph, const Onnx__TensorProto *proto, c
 	if (proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
 		return dlsi_fail(err, DLS_EUNSUPPORTED,
 			"%s keeps its data in another file; save the model with all data inside", what);
-	constant->dtype = dlsi_tensor_dtype(proto->data_type);
+	constant->dtype = dlsi_onnx_dtype(proto->data_type);
 	if (!constant->dtype)
 		return dlsi_fail(err, DLS_EUNSUPPORTED, "%s has elements of %s, which is not supported", what,
-			dlsi_tensor_dtype_name(proto->data_type));
+			dlsi_onnx_dtype_name(proto->data_type));
 	if (proto->n_dims > DLS_TENSOR_RANK)
 		return dlsi_fail(err, DLS_EUNSUPPORTED, "%s has %zu dimensions, more than the %d supported", what,
 			proto->n_dims, DLS_TENSOR_RANK);

@@ -5,12 +5,6 @@
 #include "graph/graph.h"
 #include "onnx/onnx.pb-c.h"
 
-/* The library's element type for ONNX's, 0 if it has none. */
-enum dls_dtype dlsi_tensor_dtype(int32_t onnx_type);
-
-/* ONNX's name of its type, for errors. Never NULL. */
-const char *dlsi_tensor_dtype_name(int32_t onnx_type);
-
 /* Makes graph->values[value] the constant that `proto` describes; `what` names it in errors. Raw data stays in the file
  * (proto->raw_data holds its place there, see reader/scan.h), other forms are copied.
  * Errors: DLS_EFORMAT, DLS_EUNSUPPORTED (an element type, data in another file), DLS_ENOMEM. */
