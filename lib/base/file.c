@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -116,6 +115,17 @@ int dlsi_file_hash(
 	return rc;
 }
 
+int dlsi_file_read_open(int fd, const char *path, uint8_t *data, size_t length, struct dls_error *err)
+{
+	ssize_t got = read_all(fd, data, length);
+
+	if (got < 0)
+		return dlsi_fail_errno(err, DLS_EIO, errno, "cannot read %s", path);
+	if ((size_t)got < length)
+		return dlsi_fail(err, DLS_EFORMAT, "%s ends after %zd bytes and not %zu", path, got, length);
+	return 0;
+}
+
 int dlsi_file_read_head(
 	const char *path, uint64_t limit, uint8_t *head, size_t room, size_t *length_out, struct dls_error *err)
 {
@@ -137,31 +147,6 @@ int dlsi_file_read_head(
 	return 0;
 }
 
-int dlsi_file_map(const char *path, uint64_t limit, struct dlsi_file_map *map_out, struct dls_error *err)
-{
-	size_t length;
-	void *data = NULL;
-	int error, fd = open_regular(path, limit, &length, err);
-
-	if (fd < 0)
-		return fd;
-	if (length)
-		data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
-	error = errno;
-	close(fd);
-	if (data == MAP_FAILED)
-		return dlsi_fail_errno(err, DLS_EIO, error, "cannot map %s", path);
-	*map_out = (struct dlsi_file_map){data, length};
-	return 0;
-}
-
-void dlsi_file_unmap(struct dlsi_file_map *map)
-{
-	if (map->data)
-		munmap((void *)(uintptr_t)map->data, map->length);
-	*map = (struct dlsi_file_map){0};
-}
-
 static int write_all(int fd, const uint8_t *data, size_t length)
 {
 	while (length) {
@@ -177,8 +162,8 @@ static int write_all(int fd, const uint8_t *data, size_t length)
 	return fsync(fd);
 }
 
-int dlsi_file_write(
-	const struct dlsi_alloc *alloc, const char *path, const void *data, size_t length, struct dls_error *err)
+int dlsi_file_write(const struct dlsi_alloc *alloc, const char *path, mode_t mode, const void *data, size_t length,
+	struct dls_error *err)
 {
 	size_t room = strlen(path) + 32;
 	char *temporary = dlsi_malloc(alloc, room);
@@ -186,8 +171,8 @@ int dlsi_file_write(
 
 	if (!temporary)
 		return dlsi_fail_memory(err);
-	snprintf(temporary, room, "%s.%016" PRIx64 ".new", path, dlsi_random_u64());
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	snprintf(temporary, room, "%s.%016" PRIx64 DLSI_FILE_NEW, path, dlsi_random_u64());
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (fd < 0) {
 		rc = dlsi_fail_errno(err, DLS_EIO, errno, "cannot create %s", temporary);
 		goto out;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Reads a regular file; *data_out has a NUL behind its *length_out bytes and is freed by the caller.
  * Errors: DLS_ENOTFOUND, DLS_EINVAL (a directory or another kind of file), DLS_ELIMIT, DLS_EIO, DLS_ENOMEM. */
@@ -20,24 +21,21 @@ int dlsi_file_hash(
 int dlsi_file_hash_open(
 	int fd, const char *path, struct dlsi_hash *hash_out, uint64_t *length_out, struct dls_error *err);
 
+/* The next `length` bytes of an open file, which must be there. `path` names it in errors. Errors: DLS_EIO,
+ * DLS_EFORMAT (it ends before). */
+int dlsi_file_read_open(int fd, const char *path, uint8_t *data, size_t length, struct dls_error *err);
+
 /* The first bytes of a regular file of at most `limit` bytes, `room` of them or all, and the length of the whole.
  * Errors: as dlsi_file_read, without DLS_ENOMEM; DLS_EIO also for a file that becomes shorter meanwhile. */
 int dlsi_file_read_head(
 	const char *path, uint64_t limit, uint8_t *head, size_t room, size_t *length_out, struct dls_error *err);
 
-/* A file mapped for reading, private and unchanged while mapped as long as nobody writes into it. */
-struct dlsi_file_map {
-	const uint8_t *data; /* NULL for an empty file */
-	size_t length;
-};
-
-/* Errors as dlsi_file_read. */
-int dlsi_file_map(const char *path, uint64_t limit, struct dlsi_file_map *map_out, struct dls_error *err);
-void dlsi_file_unmap(struct dlsi_file_map *map);
+/* What stands at the end of the temporary name. */
+#define DLSI_FILE_NEW ".new"
 
 /* Writes to a temporary name in the same folder, fsyncs and renames. Errors: DLS_EIO, DLS_ENOMEM. */
-int dlsi_file_write(
-	const struct dlsi_alloc *alloc, const char *path, const void *data, size_t length, struct dls_error *err);
+int dlsi_file_write(const struct dlsi_alloc *alloc, const char *path, mode_t mode, const void *data, size_t length,
+	struct dls_error *err);
 
 /* Creates the folder and those above it (mode 0700). One that exists is no error. Errors: DLS_EIO, DLS_ENOMEM. */
 int dlsi_file_make_folder(const struct dlsi_alloc *alloc, const char *path, struct dls_error *err);

@@ -82,7 +82,6 @@
 /* Model folders and caches */
 #define DLSI_BUNDLE_FILES      64
 #define DLSI_BUNDLE_NAME_BYTES 255
-#define DLSI_FILES_VERIFIED    4096 /* files of a cache that are remembered as good */
 #define DLSI_MODEL_FILE_BYTES  (4ULL * 1024 * 1024 * 1024)
 #define DLSI_MODEL_JSON_BYTES  (1024 * 1024)
 #define DLSI_TOP_CLASSES       65536

@@ -1,4 +1,4 @@
-/* Where the bytes of a fetch go: into memory or a new file, in order, and proven at the end. */
+/* Where the bytes of a fetch go: into memory, in order, and proven at the end. */
 #ifndef DLSI_SINK_H
 #define DLSI_SINK_H
 
@@ -7,31 +7,26 @@
 #include "proto/record.h"
 
 struct dlsi_sink {
-	const struct dlsi_alloc *alloc;
 	struct dlsi_hash name;
 	bool is_hashed; /* the name is the hash of what comes */
 	struct dlsi_hash_state hash;
 	uint64_t length;
 	uint64_t received;
-	const char *path; /* NULL: memory; borrowed */
-	int fd;
 	struct dlsi_frame *frame;
 	uint8_t *bytes; /* of the frame */
 };
 
-/* Makes the memory or the file. `path` must stay until the sink ends. Errors: DLS_ENOMEM, DLS_EIO (it exists, or cannot
- * be made). */
-int dlsi_sink_open(struct dlsi_sink *sink, const struct dlsi_alloc *alloc, const char *path,
-	const struct dlsi_blob *blob, uint64_t offset, uint64_t length, struct dls_error *err);
+/* Makes the memory. Errors: DLS_ENOMEM. */
+int dlsi_sink_open(struct dlsi_sink *sink, const struct dlsi_alloc *alloc, const struct dlsi_blob *blob,
+	uint64_t offset, uint64_t length, struct dls_error *err);
 
-/* Takes the next bytes, of which no more come than `length`. Errors: DLS_EIO. */
-int dlsi_sink_write(struct dlsi_sink *sink, const uint8_t *data, size_t length, struct dls_error *err);
+/* Takes the next bytes, of which no more come than `length`. */
+void dlsi_sink_write(struct dlsi_sink *sink, const uint8_t *data, size_t length);
 
-/* When all has come: ends the sink; *frame_out is what is in memory, or NULL. Errors, which abort the sink:
- * DLS_EFORMAT (the hash is another), DLS_EIO. */
+/* When all has come: ends the sink. Errors, which abort it: DLS_EFORMAT (the hash is another). */
 int dlsi_sink_finish(struct dlsi_sink *sink, struct dlsi_frame **frame_out, struct dls_error *err);
 
-/* Ends the sink with nothing left of it: the file is removed. */
+/* Ends the sink with nothing left of it. */
 void dlsi_sink_abort(struct dlsi_sink *sink);
 
 #endif

@@ -21,18 +21,12 @@ int dlsi_transfer_create(const struct dlsi_alloc *alloc, const struct dlsi_fetch
 	dlsi_list_init(&transfer->node);
 	dlsi_list_init(&transfer->in_all);
 	transfer->fetch.endpoint = dlsi_strdup(alloc, fetch->endpoint);
-	transfer->fetch.path = fetch->path ? dlsi_strdup(alloc, fetch->path) : NULL;
-	if (!transfer->fetch.endpoint || (fetch->path && !transfer->fetch.path)) {
+	if (!transfer->fetch.endpoint) {
 		dlsi_transfer_destroy(transfer);
 		return dlsi_fail_memory(err);
 	}
 	*transfer_out = transfer;
 	return 0;
-}
-
-static void free_text(const struct dlsi_alloc *alloc, const char *text)
-{
-	dlsi_free(alloc, (void *)(uintptr_t)text);
 }
 
 static void close_sink(struct dlsi_transfer *transfer)
@@ -49,8 +43,7 @@ void dlsi_transfer_destroy(struct dlsi_transfer *transfer)
 	if (transfer->offer)
 		dlsi_offer_release(transfer->offer);
 	dlsi_frame_unref(transfer->frame);
-	free_text(transfer->alloc, transfer->fetch.endpoint);
-	free_text(transfer->alloc, transfer->fetch.path);
+	dlsi_free(transfer->alloc, (void *)(uintptr_t)transfer->fetch.endpoint);
 	dlsi_free(transfer->alloc, transfer);
 }
 
@@ -72,8 +65,7 @@ uint64_t dlsi_transfer_progress(const struct dlsi_transfer *transfer)
 static int open_sink(struct dlsi_transfer *transfer, struct dls_error *err)
 {
 	const struct dlsi_fetch *fetch = &transfer->fetch;
-	int rc = dlsi_sink_open(
-		&transfer->sink, transfer->alloc, fetch->path, &fetch->blob, fetch->offset, fetch->length, err);
+	int rc = dlsi_sink_open(&transfer->sink, transfer->alloc, &fetch->blob, fetch->offset, fetch->length, err);
 
 	transfer->is_open = rc == 0;
 	return rc;
@@ -90,10 +82,11 @@ static uint32_t chunk_at(const struct dlsi_transfer *transfer, uint64_t from)
 /* Takes bytes that are next; ends the sink when they were the last. */
 static int write_chunk(struct dlsi_transfer *transfer, const uint8_t *data, size_t length, struct dls_error *err)
 {
-	int rc = length ? dlsi_sink_write(&transfer->sink, data, length, err) : 0;
+	int rc;
 
-	if (rc || transfer->sink.received < transfer->fetch.length)
-		return rc;
+	dlsi_sink_write(&transfer->sink, data, length);
+	if (transfer->sink.received < transfer->fetch.length)
+		return 0;
 	transfer->is_open = false;
 	rc = dlsi_sink_finish(&transfer->sink, &transfer->frame, err);
 	return rc ? rc : 1;
@@ -196,7 +189,7 @@ int dlsi_transfer_copy(struct dlsi_transfer *transfer, struct dls_error *err)
 	struct dlsi_frame *chunk;
 	int rc = 0;
 
-	if (!fetch->path && dlsi_offer_is_in_memory(transfer->offer)) {
+	if (dlsi_offer_is_in_memory(transfer->offer)) {
 		rc = dlsi_offer_read(transfer->offer, fetch->offset, (size_t)fetch->length, &transfer->frame, err);
 		return rc ? rc : 1;
 	}

@@ -10,20 +10,19 @@
 
 /* What is wanted. */
 struct dlsi_fetch {
-	const char *endpoint; /* of the holder, with a numeric address; copied, like the path */
+	const char *endpoint; /* of the holder, with a numeric address; copied */
 	bool same_host;       /* the holder is a process of this machine */
 	bool fails_fast;      /* at once if the holder is known to be silent, as it was for a whole timeout already */
 	struct dlsi_id token;
 	struct dlsi_blob blob;
 	uint64_t offset; /* the part that is wanted */
 	uint64_t length;
-	const char *path; /* NULL: into memory; else into this file, which must not exist; a failure removes it */
 
-	/* Called exactly once, on the data plane's thread. `code` is 0 and, for memory, `frame` the bytes (its
+	/* Called exactly once, on the data plane's thread. `code` is 0 and `frame` the bytes (its
 	 * reference is the callee's); or a code and a sentence: DLS_EUNREACHABLE (no answer in time from the endpoint,
 	 * which is named), DLS_EADDRESS (the endpoint is none), DLS_EDENIED (the token is wrong), DLS_ENOTFOUND (the
-	 * holder does not have the blob), DLS_EFORMAT (other bytes than those of the blob), DLS_EIO (cannot write the
-	 * file, the holder cannot read it), DLS_ENOMEM, DLS_ECANCELLED. */
+	 * holder does not have the blob), DLS_EFORMAT (other bytes than those of the blob), DLS_EIO (the
+	 * holder cannot read it), DLS_ENOMEM, DLS_ECANCELLED. */
 	void (*done)(void *arg, int code, struct dlsi_frame *frame, const struct dls_error *err);
 	void *arg;
 };
@@ -40,7 +39,7 @@ struct dlsi_transfer {
 	bool is_open;               /* the sink: it is known that the blob is there */
 	struct dlsi_sink sink;
 	uint64_t asked;           /* bytes of the part that were asked for on this connection */
-	struct dlsi_frame *frame; /* the result in memory, once complete */
+	struct dlsi_frame *frame; /* the result, once complete */
 	const struct dlsi_alloc *alloc;
 };
 
@@ -66,7 +65,7 @@ int dlsi_transfer_begin(struct dlsi_transfer *transfer, struct dls_error *err);
 int dlsi_transfer_take(struct dlsi_transfer *transfer, const struct dlsi_record *record, struct dlsi_frame *frame,
 	struct dls_error *err);
 
-/* Gets the next chunk from its offer. 1: complete, which a part of memory for memory is at once and without a copy; 0:
+/* Gets the next chunk from its offer. 1: complete, which a part of memory is at once and without a copy; 0:
  * there is more. Errors: those of `done`. */
 int dlsi_transfer_copy(struct dlsi_transfer *transfer, struct dls_error *err);
 

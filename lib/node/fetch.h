@@ -15,7 +15,7 @@ struct dlsi_pending_fetch {
 	struct dlsi_dialer *dialer;
 	uint64_t number;          /* the plane's */
 	struct dls_error err;     /* with a code: how it failed */
-	struct dlsi_frame *frame; /* of a fetch into memory that went well: the reference is `done`'s to take */
+	struct dlsi_frame *frame; /* of a fetch that went well: the reference is `done`'s to take */
 	void (*done)(struct dlsi_pending_fetch *fetch, int64_t now_ns);
 };
 

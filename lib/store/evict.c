@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include <dirent.h>
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,9 +21,18 @@ struct cached {
 	int64_t used_ns;
 };
 
-static bool is_cached_name(const char *name)
+/* What follows the hash at the beginning of a name: "" for a cached file; NULL if there is no hash. */
+static const char *after_hash(const char *name)
 {
-	return strlen(name) == DLSI_HASH_TEXT_BYTES - 1 && strspn(name, "0123456789abcdef") == DLSI_HASH_TEXT_BYTES - 1;
+	return strspn(name, "0123456789abcdef") == DLSI_HASH_TEXT_BYTES - 1 ? name + DLSI_HASH_TEXT_BYTES - 1 : NULL;
+}
+
+/* Whether dlsi_file_write was writing it. */
+static bool is_new(const char *name)
+{
+	const char *rest = after_hash(name);
+
+	return rest && *rest == '.' && strcmp(rest + strlen(rest) - strlen(DLSI_FILE_NEW), DLSI_FILE_NEW) == 0;
 }
 
 static int64_t used_ns(const struct stat *status)
@@ -60,7 +69,7 @@ static int remove_left_over(void *arg, int folder_fd, const char *name, const st
 {
 	const int64_t *now_ns = arg;
 
-	if (strncmp(name, DLSI_CACHE_NEW, strlen(DLSI_CACHE_NEW)) == 0 && used_ns(status) < *now_ns - LEFT_OVER_NS)
+	if (is_new(name) && used_ns(status) < *now_ns - LEFT_OVER_NS)
 		unlinkat(folder_fd, name, 0);
 	return 0;
 }
@@ -77,8 +86,10 @@ static int add_cached(void *arg, int folder_fd, const char *name, const struct s
 	struct dlsi_buffer *list = arg;
 	struct cached cached = {.bytes = (uint64_t)status->st_size, .used_ns = used_ns(status)};
 
+	const char *rest = after_hash(name);
+
 	(void)folder_fd;
-	if (!is_cached_name(name))
+	if (!rest || *rest)
 		return 0;
 	memcpy(cached.name, name, sizeof cached.name);
 	dlsi_buffer_append(list, &cached, sizeof cached);
@@ -94,25 +105,11 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* True if the file is gone. Whoever pins it takes its lock first and then looks whether it still has a name. */
-static bool remove_unused(int folder_fd, const char *name)
-{
-	int fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	bool removed = false;
-
-	if (fd < 0)
-		return errno == ENOENT;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		removed = unlinkat(folder_fd, name, 0) == 0 || errno == ENOENT;
-	close(fd);
-	return removed;
-}
-
 /* Removes from a sorted list until what is left of `total` fits; returns that. */
 static uint64_t remove_oldest(int folder_fd, const struct cached *list, size_t count, uint64_t total, uint64_t most)
 {
 	for (size_t i = 0; i < count && total > most; i++)
-		if (remove_unused(folder_fd, list[i].name))
+		if (unlinkat(folder_fd, list[i].name, 0) == 0 || errno == ENOENT)
 			total -= list[i].bytes;
 	return total;
 }
@@ -141,10 +138,9 @@ int dlsi_evict_until_fits(
 		if (fd < 0)
 			rc = fail_open(folder, err);
 		else if (remove_oldest(fd, cached, count, total, limit - length) > limit - length)
-			rc = dlsi_fail(err, DLS_ELIMIT,
-				"no room for %" PRIu64
-				" bytes in the cache %s: what is in use fills its limit of %" PRIu64,
-				length, folder, limit);
+			rc = dlsi_fail(err, DLS_EIO,
+				"cannot make room for %" PRIu64 " bytes in the cache %s: its files cannot be removed",
+				length, folder);
 		if (fd >= 0)
 			close(fd);
 	}

@@ -7,15 +7,16 @@
 
 #include "base/hash.h"
 #include "device/device.h"
+#include "net/frame.h"
 #include "worker/task.h"
 
 struct dlsi_inference;
 
-/* Where the files of a model lie; they are as their hashes say. */
+/* The files of a model, as their hashes say. */
 struct dlsi_model_files {
 	struct dlsi_hash id;
-	const char *onnx;
-	const char *json; /* NULL: there is none */
+	struct dlsi_frame *onnx; /* loading it takes a reference */
+	struct dlsi_frame *json; /* NULL: there is none */
 };
 
 /* `helpers` threads help to decode and prepare what goes into a batch. Errors: as dlsi_device_create, DLS_EIO (no

@@ -3,23 +3,6 @@
 #include "base/limits.h"
 #include <string.h>
 
-static int read_description(
-	struct dlsi_inference_model *model, const struct dlsi_model_files *files, struct dls_error *err)
-{
-	uint8_t *text;
-	size_t length;
-	int rc;
-
-	if (!files->json)
-		return 0;
-	rc = dlsi_file_read(model->alloc, files->json, DLSI_MODEL_JSON_BYTES, &text, &length, err);
-	if (rc)
-		return rc;
-	rc = dlsi_description_parse(&model->description, "model.json", text, length, err);
-	dlsi_free(model->alloc, text);
-	return rc;
-}
-
 static int make_plan(struct dlsi_inference_model *model, struct dls_error *err)
 {
 	size_t inputs = dlsi_model_input_count(model->model), outputs = dlsi_model_output_count(model->model);
@@ -75,12 +58,13 @@ int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_devi
 	dlsi_list_init(&model->node);
 	dlsi_description_init(&model->description, alloc);
 	dlsi_arena_init(&model->buffers, alloc);
-	rc = dlsi_file_map(files->onnx, DLSI_MODEL_FILE_BYTES, &model->onnx, err);
+	model->onnx = dlsi_frame_ref(files->onnx);
+	rc = files->json ? dlsi_description_parse(&model->description, "model.json", dlsi_frame_data(files->json),
+				   dlsi_frame_size(files->json), err)
+			 : 0;
 	if (rc == 0)
-		rc = read_description(model, files, err);
-	if (rc == 0)
-		rc = dlsi_model_load(
-			alloc, device, "model.onnx", model->onnx.data, model->onnx.length, &model->model, err);
+		rc = dlsi_model_load(alloc, device, "model.onnx", dlsi_frame_data(model->onnx),
+			dlsi_frame_size(model->onnx), &model->model, err);
 	if (rc == 0)
 		rc = make_plan(model, err);
 	if (rc == 0)
@@ -102,7 +86,7 @@ void dlsi_inference_model_destroy(struct dlsi_inference_model *model)
 	dlsi_model_plan_fini(&model->plan);
 	dlsi_model_destroy(model->model);
 	dlsi_description_fini(&model->description);
-	dlsi_file_unmap(&model->onnx);
+	dlsi_frame_unref(model->onnx);
 	dlsi_free(model->alloc, model);
 }
 

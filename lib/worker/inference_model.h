@@ -2,7 +2,6 @@
 #ifndef DLSI_INFERENCE_MODEL_H
 #define DLSI_INFERENCE_MODEL_H
 
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/list.h"
 #include "graph/arena.h"
@@ -12,7 +11,7 @@
 struct dlsi_inference_model {
 	struct dlsi_list node;
 	struct dlsi_hash id;
-	struct dlsi_file_map onnx;
+	struct dlsi_frame *onnx; /* the model points into it */
 	struct dlsi_description description;
 	struct dlsi_model *model;
 	struct dlsi_model_plan plan;
@@ -24,7 +23,7 @@ struct dlsi_inference_model {
 	const struct dlsi_alloc *alloc;
 };
 
-/* Errors: those of dlsi_file_map, dlsi_description_parse, dlsi_model_load and dlsi_model_plan_init. */
+/* Errors: those of dlsi_description_parse, dlsi_model_load and dlsi_model_plan_init. */
 int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_device *device,
 	const struct dlsi_model_files *files, struct dlsi_inference_model **model_out, struct dls_error *err);
 void dlsi_inference_model_destroy(struct dlsi_inference_model *model);

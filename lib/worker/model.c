@@ -4,65 +4,95 @@
 #include "model/folder.h"
 #include "worker/model_cache.h"
 #include "worker/worker.h"
+#include <inttypes.h>
 
-static const char *const names[DLSI_WORKER_MODEL_FILES] = {DLSI_MODEL_ONNX, DLSI_MODEL_JSON};
+static const struct {
+	const char *name;
+	uint64_t limit; /* bytes */
+} wanted_files[DLSI_WORKER_MODEL_FILES] = {
+	{DLSI_MODEL_ONNX, DLSI_MODEL_FILE_BYTES},
+	{DLSI_MODEL_JSON, DLSI_MODEL_JSON_BYTES},
+};
 
 /* ---- on the librarian's thread */
 
-/* Notes which files are to be had, and pins those that are in the cache. */
+static void free_read(void *arg, const void *data)
+{
+	dlsi_free(arg, (void *)(uintptr_t)data);
+}
+
+/* One that cannot be read is fetched. */
+static struct dlsi_frame *read_cached(struct dls_worker *worker, const struct dlsi_blob *blob)
+{
+	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
+	struct dlsi_frame *frame;
+	uint8_t *data;
+
+	if (dlsi_cache_read(worker->cache, &blob->name, blob->length, &data, NULL))
+		return NULL;
+	frame = dlsi_frame_wrap(alloc, data, (size_t)blob->length, free_read, (void *)(uintptr_t)alloc);
+	if (!frame)
+		dlsi_free(alloc, data);
+	return frame;
+}
+
+/* Notes which files are to be had, and reads those that are in the cache. */
 static int seek(struct dlsi_worker_model *model, struct dls_error *err)
 {
-	struct dlsi_cache *cache = model->worker->cache;
-	const struct dlsi_alloc *alloc = &model->worker->ctx->alloc;
 	struct dlsi_bundle bundle;
-	int rc = dlsi_bundle_decode(alloc, dlsi_frame_data(model->list), dlsi_frame_size(model->list), &bundle, err);
+	int rc = dlsi_bundle_decode(
+		&model->worker->ctx->alloc, dlsi_frame_data(model->list), dlsi_frame_size(model->list), &bundle, err);
 
 	if (rc)
 		return rc;
 	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES && rc == 0; i++) {
-		const struct dlsi_bundle_file *listed = dlsi_bundle_find(&bundle, names[i]);
+		const struct dlsi_bundle_file *listed = dlsi_bundle_find(&bundle, wanted_files[i].name);
 		struct dlsi_worker_model_file *file = &model->files[i];
 
 		if (!listed)
 			continue;
-		file->listed = true;
+		if (listed->length > wanted_files[i].limit) {
+			rc = dlsi_fail(err, DLS_ELIMIT, "%s has %" PRIu64 " bytes, more than the limit of %" PRIu64,
+				listed->name, listed->length, wanted_files[i].limit);
+			continue;
+		}
 		file->blob = (struct dlsi_blob){listed->hash, listed->length, DLSI_PROOF_HASH};
-		rc = dlsi_cache_pin(cache, &listed->hash, listed->length, &file->pin, err);
-		file->pinned = rc == 0;
-		if (rc == DLS_ENOTFOUND)
-			rc = dlsi_cache_begin(cache, listed->length, &file->path, err);
+		file->bytes = read_cached(model->worker, &file->blob);
+		file->missing = !file->bytes;
 	}
 	dlsi_bundle_fini(&bundle);
 	return rc;
 }
 
 /* Adds to the cache what has been fetched, even if the rest could not be. */
-static int store(struct dlsi_worker_model *model, struct dls_error *err)
+static void store(struct dlsi_worker_model *model)
 {
-	int first = 0;
+	struct dls_worker *worker = model->worker;
+	char id[DLSI_HASH_TEXT_BYTES];
+	struct dls_error err;
+	int rc = 0;
 
-	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++) {
-		struct dlsi_worker_model_file *file = &model->files[i];
-		int rc;
+	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES && rc == 0; i++) {
+		const struct dlsi_worker_model_file *file = &model->files[i];
 
-		if (!file->fetched)
-			continue;
-		rc = dlsi_cache_commit(model->worker->cache, file->path, &file->blob.name, file->blob.length,
-			&file->pin, first ? NULL : err);
-		file->pinned = rc == 0;
-		first = first ? first : rc;
+		if (file->missing && file->bytes)
+			rc = dlsi_cache_add(
+				worker->cache, &file->blob.name, dlsi_frame_data(file->bytes), file->blob.length, &err);
 	}
-	return first;
+	if (rc == 0)
+		return;
+	dlsi_hex(model->bundle.name.bytes, DLSI_HASH_BYTES, id);
+	dlsi_ctx_log(worker->ctx, DLS_LOG_WARNING, "worker: the model %s is kept in memory only: %s", id, err.text);
 }
 
 static void work(struct dlsi_work *work)
 {
 	struct dlsi_worker_model *model = dlsi_list_entry(work, struct dlsi_worker_model, work);
-	struct dls_error err;
-	int rc = model->state == DLSI_WORKER_MODEL_SEEKING ? seek(model, &err) : store(model, &err);
 
-	if (rc && !model->failed.code)
-		model->failed = err;
+	if (model->state == DLSI_WORKER_MODEL_SEEKING)
+		seek(model, &model->failed);
+	else
+		store(model);
 	dlsi_loop_post(model->worker->ctx->loop, &model->errand);
 }
 
@@ -73,9 +103,7 @@ static void forget_files(struct dlsi_worker_model *model)
 	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++) {
 		struct dlsi_worker_model_file *file = &model->files[i];
 
-		if (file->pinned)
-			dlsi_cache_unpin(model->worker->cache, &file->pin);
-		dlsi_free(&model->worker->ctx->alloc, file->path);
+		dlsi_frame_unref(file->bytes);
 		*file = (struct dlsi_worker_model_file){.model = model};
 	}
 }
@@ -111,7 +139,7 @@ static void take_file(struct dlsi_pending_fetch *fetch, int64_t now_ns)
 	struct dlsi_worker_model *model = file->model;
 
 	(void)now_ns;
-	file->fetched = fetch->err.code == 0;
+	file->bytes = fetch->frame;
 	if (fetch->err.code && !model->failed.code)
 		model->failed = fetch->err;
 	if (--model->fetching == 0)
@@ -125,11 +153,10 @@ static void fetch_files(struct dlsi_worker_model *model)
 		struct dlsi_worker_model_file *file = &model->files[i];
 		struct dlsi_fetch wanted = dlsi_worker_job_fetch(model->job);
 
-		if (!file->path)
+		if (!file->missing)
 			continue;
 		wanted.blob = file->blob;
 		wanted.length = file->blob.length;
-		wanted.path = file->path;
 		model->fetching++;
 		dlsi_fetch_begin(&model->worker->dialer, &file->fetch, &wanted, take_file);
 	}
@@ -269,7 +296,7 @@ void dlsi_worker_model_drop(struct dlsi_worker_model *model)
 struct dlsi_model_files dlsi_worker_model_files(const struct dlsi_worker_model *model)
 {
 	return (struct dlsi_model_files){
-		.id = model->bundle.name, .onnx = model->files[0].pin.path, .json = model->files[1].pin.path};
+		.id = model->bundle.name, .onnx = model->files[0].bytes, .json = model->files[1].bytes};
 }
 
 int dlsi_worker_models_init(struct dls_worker *worker, const char *folder, struct dls_error *err)

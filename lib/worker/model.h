@@ -1,8 +1,11 @@
-/* The models of a worker's jobs, as files in its cache: fetched when a task needs one, then kept pinned.
+/* The models of a worker's jobs, in memory: read from the cache or fetched when a task needs one, and one copy for all
+ * devices.
  *
  * The list of a model's files and the files come from the holder of the job that asked first; if that one fails, the
- * next job that needs the model brings its own holder. Hashing and the disk are left to the worker's librarian, an
- * executor; everything else is the loop's. */
+ * next job that needs the model brings its own holder. A cache that cannot take what was fetched is told in the log,
+ * and the model runs all the same. The disk is left to the worker's librarian, an executor; everything else is the
+ * loop's.
+ */
 #ifndef DLSI_WORKER_MODEL_H
 #define DLSI_WORKER_MODEL_H
 
@@ -16,20 +19,17 @@ enum dlsi_worker_model_state {
 	DLSI_WORKER_MODEL_AWAY,    /* nobody asked yet, or it failed */
 	DLSI_WORKER_MODEL_LISTING, /* the list of its files is on its way */
 	DLSI_WORKER_MODEL_SEEKING, /* the librarian reads the list and looks what is in the cache */
-	DLSI_WORKER_MODEL_FILLING, /* what is missing is on its way into the cache */
-	DLSI_WORKER_MODEL_STORING, /* the librarian checks it */
+	DLSI_WORKER_MODEL_FILLING, /* what is missing is on its way */
+	DLSI_WORKER_MODEL_STORING, /* the librarian puts it into the cache */
 	DLSI_WORKER_MODEL_HERE,
 };
 
 /* A file that running needs. */
 struct dlsi_worker_model_file {
 	struct dlsi_worker_model *model;
-	bool listed; /* the model has it */
-	bool pinned;
-	bool fetched; /* and not yet checked */
+	bool missing; /* the model has it, and the cache does not */
 	struct dlsi_blob blob;
-	struct dlsi_cache_pin pin;
-	char *path; /* where it is fetched to; NULL: it is in the cache */
+	struct dlsi_frame *bytes; /* NULL: not here */
 	struct dlsi_pending_fetch fetch;
 };
 
@@ -53,7 +53,7 @@ struct dlsi_worker_model {
 };
 
 /* 0: the job's model is here and held; 1: it is on its way, and the waiter waits for it. Errors: those of the data
- * plane and the cache, DLS_EFORMAT. */
+ * plane, DLS_EFORMAT, DLS_ELIMIT. */
 int dlsi_worker_model_hold(struct dlsi_worker_job *job, struct dlsi_waiter *waiter,
 	struct dlsi_worker_model **model_out, struct dls_error *err);
 void dlsi_worker_model_drop(struct dlsi_worker_model *model);

@@ -25,7 +25,7 @@ enum { PORTS = 256, LINE = 8192 };
 
 struct tool {
 	struct dlsi_device *device;
-	struct dlsi_file_map file;
+	uint8_t *file; /* its bytes, which the model points into */
 	struct dlsi_model *model;
 	struct dls_tensor in[PORTS], out[PORTS];
 	size_t in_count, out_count;
@@ -43,8 +43,8 @@ static void unload(struct tool *tool)
 	free_tensors(tool->out, &tool->out_count);
 	dlsi_model_destroy(tool->model);
 	tool->model = NULL;
-	dlsi_file_unmap(&tool->file);
-	tool->file = (struct dlsi_file_map){0};
+	dlsi_free(&dlsi_alloc_libc, tool->file);
+	tool->file = NULL;
 }
 
 static void print_shape(enum dls_dtype dtype, uint32_t rank, const int64_t *dims)
@@ -73,14 +73,14 @@ static void print_ports(const struct dlsi_model *model)
 static int load(struct tool *tool, char *path, struct dls_error *err)
 {
 	int64_t begin = dlsi_clock_monotonic_ns();
+	size_t length;
 	int rc;
 
 	path[strcspn(path, "\n")] = 0;
 	unload(tool);
-	rc = dlsi_file_map(path, DLSI_MODEL_FILE_BYTES, &tool->file, err);
+	rc = dlsi_file_read(&dlsi_alloc_libc, path, DLSI_MODEL_FILE_BYTES, &tool->file, &length, err);
 	if (rc == 0)
-		rc = dlsi_model_load(
-			&dlsi_alloc_libc, tool->device, path, tool->file.data, tool->file.length, &tool->model, err);
+		rc = dlsi_model_load(&dlsi_alloc_libc, tool->device, path, tool->file, length, &tool->model, err);
 	if (rc == 0) {
 		printf("ok %" PRId64, dlsi_clock_monotonic_ns() - begin);
 		print_ports(tool->model);

@@ -91,6 +91,8 @@ static void log_line(void *log_arg, enum dls_log_level level, int64_t time_ns, c
 	(void)time_ns;
 	if (level == DLS_LOG_ERROR)
 		atomic_fetch_add(&site_gate->errors, 1);
+	if (level == DLS_LOG_WARNING)
+		atomic_fetch_add(&site_gate->warnings, 1);
 	if (getenv("SITE_LOG"))
 		fprintf(stderr, "log %d: %s\n", (int)level, line);
 }

@@ -20,7 +20,8 @@ struct site_gate {
 	atomic_bool open;      /* lets them through */
 	atomic_uint cancelled; /* handlers that saw that nobody waits for them */
 	atomic_ullong items;   /* that the handlers have finished */
-	atomic_uint errors;    /* lines of that level in the logs of all contexts */
+	atomic_uint errors;    /* lines of that level in the logs of all contexts ... */
+	atomic_uint warnings;  /* ... and of that one */
 };
 
 extern struct site_gate *site_gate;

@@ -22,7 +22,7 @@ static const char *path_of(const char *name)
 
 static void write_file(const char *name, const char *text)
 {
-	assert_int_equal(dlsi_file_write(unit_alloc(), path_of(name), text, strlen(text), NULL), 0);
+	assert_int_equal(dlsi_file_write(unit_alloc(), path_of(name), 0600, text, strlen(text), NULL), 0);
 }
 
 /* A model folder with what must be in it. */

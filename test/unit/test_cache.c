@@ -19,7 +19,7 @@ struct item {
 	char text[64];
 	size_t length;
 	struct dlsi_hash hash;
-	char name[DLSI_HASH_TEXT_BYTES];
+	char name[DLSI_HASH_TEXT_BYTES + 32]; /* and what dlsi_file_write adds */
 };
 
 static struct item item_of(int number, size_t length)
@@ -65,51 +65,23 @@ static int write_new(const char *path, const char *text, size_t length)
 	return close(fd);
 }
 
-/* Adds an item and leaves it pinned. */
-static int add(struct dlsi_cache *cache, const struct item *item, struct dlsi_cache_pin *pin_out)
+static void add(struct dlsi_cache *cache, const struct item *item)
 {
-	char *path = NULL;
-	int rc = dlsi_cache_begin(cache, item->length, &path, NULL);
-
-	if (rc)
-		return rc;
-	assert_int_equal(access(path, F_OK), -1);
-	assert_int_equal(write_new(path, item->text, item->length), 0);
-	rc = dlsi_cache_commit(cache, path, &item->hash, item->length, pin_out, NULL);
-	assert_int_equal(access(path, F_OK), -1);
-	dlsi_free(unit_alloc(), path);
-	return rc;
-}
-
-static void add_unpinned(struct dlsi_cache *cache, const struct item *item)
-{
-	struct dlsi_cache_pin pin;
-
-	assert_int_equal(add(cache, item, &pin), 0);
-	dlsi_cache_unpin(cache, &pin);
-}
-
-static bool is_content(const struct dlsi_cache_pin *pin, const struct item *item)
-{
-	char text[sizeof item->text + 1];
-
-	return pread(pin->fd, text, sizeof text, 0) == (ssize_t)item->length &&
-	       memcmp(text, item->text, item->length) == 0;
+	assert_int_equal(dlsi_cache_add(cache, &item->hash, (const uint8_t *)item->text, item->length, NULL), 0);
 }
 
 /* Whether an item is in the cache; if so, it is right. */
 static bool has(struct dlsi_cache *cache, const struct item *item)
 {
-	struct dlsi_cache_pin pin;
-	int rc = dlsi_cache_pin(cache, &item->hash, item->length, &pin, NULL);
+	uint8_t *data;
+	int rc = dlsi_cache_read(cache, &item->hash, item->length, &data, NULL);
 
 	if (rc) {
 		assert_int_equal(rc, DLS_ENOTFOUND);
 		return false;
 	}
-	assert_true(is_content(&pin, item));
-	assert_string_equal(pin.path, path_of(item->name));
-	dlsi_cache_unpin(cache, &pin);
+	assert_memory_equal(data, item->text, item->length);
+	dlsi_free(unit_alloc(), data);
 	return true;
 }
 
@@ -126,52 +98,27 @@ static void test_added_is_there_for_all(void **state)
 {
 	struct item item = item_of(1, 10), other = item_of(2, 10), empty = item_of(3, 0);
 	struct dlsi_cache *cache, *neighbour;
-	struct dlsi_cache_pin pin;
+	struct stat status;
 
 	(void)state;
 	make_folder();
 	cache = open_cache(0);
 	neighbour = open_cache(0);
 	assert_false(has(cache, &item));
-	add_unpinned(cache, &item);
-	add_unpinned(cache, &empty);
+	add(cache, &item);
+	add(cache, &empty);
 	assert_true(has(cache, &item));
 	assert_true(has(neighbour, &item));
 	assert_true(has(neighbour, &empty));
 	assert_false(has(cache, &other));
-	add_unpinned(neighbour, &item); /* a second time, by another */
+	add(neighbour, &item); /* a second time, by another */
 	assert_true(has(cache, &item));
-	assert_int_equal(dlsi_cache_pin(cache, &item.hash, 11, &pin, NULL), DLS_EINVAL);
-	assert_true(has(cache, &item));
+	assert_int_equal(stat(path_of(item.name), &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0400);
 	dlsi_cache_close(neighbour);
 	dlsi_cache_close(cache);
 	cache = open_cache(0);
 	assert_true(has(cache, &item));
-	dlsi_cache_close(cache);
-}
-
-static void test_wrong_content_is_not_added(void **state)
-{
-	struct item item = item_of(1, 10), other = item_of(2, 10);
-	struct dlsi_cache_pin pin;
-	struct dlsi_cache *cache;
-	char *path;
-
-	(void)state;
-	make_folder();
-	cache = open_cache(0);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(dlsi_cache_begin(cache, 10, &path, NULL), 0);
-		assert_int_equal(write_new(path, other.text, i ? 10 : 9), 0);
-		assert_int_equal(dlsi_cache_commit(cache, path, &item.hash, 10, &pin, NULL), DLS_EFORMAT);
-		assert_int_equal(access(path, F_OK), -1);
-		dlsi_free(unit_alloc(), path);
-	}
-	assert_int_equal(dlsi_cache_begin(cache, 10, &path, NULL), 0);
-	assert_int_equal(dlsi_cache_commit(cache, path, &item.hash, 10, &pin, NULL), DLS_ENOTFOUND); /* never written */
-	dlsi_free(unit_alloc(), path);
-	assert_false(has(cache, &item));
-	assert_false(has(cache, &other));
 	dlsi_cache_close(cache);
 }
 
@@ -180,8 +127,10 @@ enum { DAMAGES = 4 };
 static void damage(const struct item *item, int how)
 {
 	static const off_t lengths[DAMAGES] = {0, 9, 11, (off_t)1 << 40}; /* the last would take hours to hash */
-	int fd = open(path_of(item->name), O_WRONLY);
+	int fd;
 
+	assert_int_equal(chmod(path_of(item->name), 0600), 0);
+	fd = open(path_of(item->name), O_WRONLY);
 	assert_true(fd >= 0);
 	if (how == 0)
 		assert_int_equal(pwrite(fd, "!", 1, 5), 1);
@@ -193,27 +142,22 @@ static void damage(const struct item *item, int how)
 static void test_damaged_file_is_removed_and_added_again(void **state)
 {
 	struct item item = item_of(1, 10);
+	struct dlsi_cache *cache;
 
 	(void)state;
 	make_folder();
+	cache = open_cache(0);
 	for (int how = 0; how < 2 * DAMAGES; how++) {
-		struct dlsi_cache *cache = open_cache(0), *later;
-
-		add_unpinned(cache, &item);
+		add(cache, &item);
 		damage(&item, how % DAMAGES);
-		later = open_cache(0); /* another process, which has not seen it yet */
-		if (how < DAMAGES)
-			assert_false(has(later, &item));
-		else
-			add_unpinned(later, &item); /* which finds it damaged */
-		assert_int_equal(access(path_of(item.name), F_OK), how < DAMAGES ? -1 : 0);
-		add_unpinned(later, &item);
-		assert_true(has(later, &item));
-		assert_true(has(cache, &item)); /* a new file, which this one hashes too */
-		dlsi_cache_close(later);
-		dlsi_cache_close(cache);
-		unlink(path_of(item.name));
+		if (how < DAMAGES) {
+			assert_false(has(cache, &item));
+			assert_int_equal(access(path_of(item.name), F_OK), -1);
+		}
+		add(cache, &item); /* also over the damaged one */
+		assert_true(has(cache, &item));
 	}
+	dlsi_cache_close(cache);
 }
 
 static void test_longest_unused_goes_first(void **state)
@@ -226,7 +170,7 @@ static void test_longest_unused_goes_first(void **state)
 	cache = open_cache(40);
 	for (int i = 0; i < 4; i++) {
 		items[i] = item_of(i, 10);
-		add_unpinned(cache, &items[i]);
+		add(cache, &items[i]);
 	}
 	for (int i = 0; i < 4; i++)
 		assert_true(has(cache, &items[i]));
@@ -235,7 +179,7 @@ static void test_longest_unused_goes_first(void **state)
 	set_used(&items[2], 30);
 	set_used(&items[3], 20);
 	assert_true(has(cache, &items[1])); /* which uses it */
-	add_unpinned(cache, &big);          /* three must go */
+	add(cache, &big);                   /* three must go */
 	assert_true(has(cache, &big));
 	assert_true(has(cache, &items[1]));
 	assert_false(has(cache, &items[0]));
@@ -244,39 +188,21 @@ static void test_longest_unused_goes_first(void **state)
 	dlsi_cache_close(cache);
 }
 
-static void test_pinned_stays(void **state)
+static void test_no_room(void **state)
 {
-	struct item pinned = item_of(1, 10), free = item_of(2, 10), third = item_of(3, 10), big = item_of(4, 21);
-	struct dlsi_cache *cache, *neighbour;
-	struct dlsi_cache_pin pin, again;
+	struct item first = item_of(1, 10), second = item_of(2, 10), big = item_of(4, 21);
+	struct dlsi_cache *cache;
 	struct dls_error err;
-	char *path = NULL;
 
 	(void)state;
 	make_folder();
 	cache = open_cache(20);
-	neighbour = open_cache(20);
-	assert_int_equal(add(cache, &pinned, &pin), 0);
-	add_unpinned(cache, &free);
-	set_used(&pinned, 100);
-	add_unpinned(neighbour, &third); /* takes the place of the one that is free, by a process that pins nothing */
-	assert_true(has(neighbour, &pinned));
-	assert_false(has(neighbour, &free));
-	assert_int_equal(dlsi_cache_begin(neighbour, 11, &path, &err), DLS_ELIMIT);
-	assert_non_null(strstr(err.text, "in use"));
-	assert_int_equal(dlsi_cache_begin(neighbour, big.length, &path, &err), DLS_ELIMIT);
+	add(cache, &first);
+	add(cache, &second);
+	assert_int_equal(dlsi_cache_add(cache, &big.hash, (const uint8_t *)big.text, big.length, &err), DLS_ELIMIT);
 	assert_non_null(strstr(err.text, "limit is 20"));
-	assert_null(path);
-	assert_int_equal(dlsi_cache_pin(cache, &pinned.hash, pinned.length, &again, NULL), 0);
-	dlsi_cache_unpin(cache, &pin);
-	set_used(&pinned, 100);
-	add_unpinned(neighbour, &free);
-	assert_true(is_content(&again, &pinned)); /* pinned twice, unpinned once */
-	dlsi_cache_unpin(cache, &again);
-	set_used(&pinned, 100);
-	add_unpinned(neighbour, &third);
-	assert_false(has(cache, &pinned));
-	dlsi_cache_close(neighbour);
+	assert_true(has(cache, &first));
+	assert_true(has(cache, &second));
 	dlsi_cache_close(cache);
 }
 
@@ -290,7 +216,7 @@ static void test_folder_that_was_tidied_away_is_made_again(void **state)
 	cache = open_cache(0);
 	assert_int_equal(rmdir(folder), 0);
 	assert_false(has(cache, &item));
-	add_unpinned(cache, &item);
+	add(cache, &item);
 	assert_true(has(cache, &item));
 	dlsi_cache_close(cache);
 }
@@ -299,8 +225,8 @@ static void test_odd_files_are_left_alone(void **state)
 {
 	struct item item = item_of(1, 10), folder_item = item_of(2, 10), link_item = item_of(3, 10),
 		    short_item = item_of(4, 10);
-	struct dlsi_cache_pin pin;
 	struct dlsi_cache *cache;
+	uint8_t *data;
 
 	(void)state;
 	make_folder();
@@ -310,10 +236,10 @@ static void test_odd_files_are_left_alone(void **state)
 	assert_int_equal(write_new(path_of(short_item.name), "0123456789", 10), 0);
 	assert_int_equal(mkdir(path_of(folder_item.name), 0700), 0);
 	assert_int_equal(symlink("notes.txt", path_of(link_item.name)), 0);
-	add_unpinned(cache, &item); /* the others do not count */
+	add(cache, &item); /* the others do not count */
 	assert_true(has(cache, &item));
-	assert_int_equal(dlsi_cache_pin(cache, &folder_item.hash, 10, &pin, NULL), DLS_EIO);
-	assert_int_equal(dlsi_cache_pin(cache, &link_item.hash, 10, &pin, NULL), DLS_EIO);
+	assert_int_equal(dlsi_cache_read(cache, &folder_item.hash, 10, &data, NULL), DLS_EIO);
+	assert_int_equal(dlsi_cache_read(cache, &link_item.hash, 10, &data, NULL), DLS_EIO);
 	assert_int_equal(access(path_of("notes.txt"), F_OK), 0);
 	assert_int_equal(access(path_of(short_item.name), F_OK), 0);
 	dlsi_cache_close(cache);
@@ -321,33 +247,38 @@ static void test_odd_files_are_left_alone(void **state)
 
 static void test_left_overs_are_removed_when_old(void **state)
 {
-	struct item old = {.name = DLSI_CACHE_NEW "old"}, young = {.name = DLSI_CACHE_NEW "young"};
+	struct item old = item_of(1, 10), young = item_of(2, 10), other = {.name = "notes.new"};
+	struct item *const all[] = {&old, &young, &other};
 
 	(void)state;
 	make_folder();
 	dlsi_cache_close(open_cache(0));
-	assert_int_equal(write_new(path_of(old.name), "x", 1), 0);
-	assert_int_equal(write_new(path_of(young.name), "x", 1), 0);
-	set_used(&old, 3700);
-	set_used(&young, 3500);
+	strcat(old.name, ".0123456789abcdef" DLSI_FILE_NEW);
+	strcat(young.name, ".0123456789abcdef" DLSI_FILE_NEW);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(write_new(path_of(all[i]->name), "x", 1), 0);
+		set_used(all[i], i == 1 ? 3500 : 3700);
+	}
 	dlsi_cache_close(open_cache(0));
 	assert_int_equal(access(path_of(old.name), F_OK), -1);
 	assert_int_equal(access(path_of(young.name), F_OK), 0);
+	assert_int_equal(access(path_of(other.name), F_OK), 0);
 }
 
 static void test_full_disk(void **state)
 {
+	struct item item = item_of(1, 10);
 	struct dlsi_cache *cache;
 	struct dls_error err;
-	char *path = NULL;
 
 	(void)state;
 	make_folder();
 	cache = open_cache(UINT64_C(1) << 60);
-	assert_int_equal(dlsi_cache_begin(cache, UINT64_C(1) << 59, &path, &err), DLS_EIO);
+	assert_int_equal(
+		dlsi_cache_add(cache, &item.hash, (const uint8_t *)item.text, UINT64_C(1) << 59, &err), DLS_EIO);
 	assert_non_null(strstr(err.text, folder));
 	assert_non_null(strstr(err.text, "full"));
-	assert_null(path);
+	assert_false(has(cache, &item));
 	dlsi_cache_close(cache);
 	assert_int_equal(dlsi_cache_open(unit_alloc(), "/dev/null/cache", 0, &cache, &err), DLS_EIO);
 	assert_non_null(strstr(err.text, "/dev/null"));
@@ -369,20 +300,15 @@ static void *use(void *arg)
 		return NULL;
 	for (int i = 0; i < ROUNDS; i++) {
 		struct item item = item_of((int)dlsi_rng_below(&rng, ITEMS), 10);
-		struct dlsi_cache_pin pin;
-		char *path;
-		int rc = dlsi_cache_pin(cache, &item.hash, item.length, &pin, NULL);
+		uint8_t *data;
+		int rc = dlsi_cache_read(cache, &item.hash, item.length, &data, NULL);
 
-		if (rc == DLS_ENOTFOUND && dlsi_cache_begin(cache, item.length, &path, NULL) == 0) {
-			write_new(path, item.text, item.length);
-			rc = dlsi_cache_commit(cache, path, &item.hash, item.length, &pin, NULL);
-			dlsi_free(unit_alloc(), path);
-		}
 		if (rc == 0) {
-			*wrong += !is_content(&pin, &item);
-			dlsi_cache_unpin(cache, &pin);
+			*wrong += memcmp(data, item.text, item.length) != 0;
+			dlsi_free(unit_alloc(), data);
 		} else {
 			*wrong += rc != DLS_ENOTFOUND;
+			*wrong += dlsi_cache_add(cache, &item.hash, (const uint8_t *)item.text, item.length, NULL) != 0;
 		}
 	}
 	dlsi_cache_close(cache);
@@ -426,30 +352,22 @@ static void test_memory_runs_out(void **state)
 	make_folder();
 	for (n = 1; rc; n++) {
 		struct dlsi_cache *cache = NULL;
-		struct dlsi_cache_pin pin;
-		char *path = NULL;
+		uint8_t *data;
 
 		assert_true(n < 50);
 		rc = dlsi_cache_open(unit_alloc_failing_at(n), folder, 0, &cache, NULL);
 		if (rc == 0)
-			rc = dlsi_cache_begin(cache, item.length, &path, NULL);
-		if (rc == 0) {
-			assert_int_equal(write_new(path, item.text, item.length), 0);
-			rc = dlsi_cache_commit(cache, path, &item.hash, item.length, &pin, NULL);
-			assert_int_equal(access(path, F_OK), -1);
-		}
+			rc = dlsi_cache_add(cache, &item.hash, (const uint8_t *)item.text, item.length, NULL);
+		if (rc == 0)
+			rc = dlsi_cache_read(cache, &item.hash, item.length, &data, NULL);
 		assert_true(rc == 0 || rc == DLS_ENOMEM);
 		if (rc == 0)
-			dlsi_cache_unpin(cache, &pin);
-		dlsi_free(unit_alloc(), path);
+			dlsi_free(unit_alloc(), data);
 		dlsi_cache_close(cache);
-		if (rc)
-			assert_int_equal(access(path_of(item.name), F_OK), -1);
 	}
 	assert_true(n > 5);
 }
 
-UNIT_MAIN(test_added_is_there_for_all, test_wrong_content_is_not_added, test_damaged_file_is_removed_and_added_again,
-	test_longest_unused_goes_first, test_pinned_stays, test_folder_that_was_tidied_away_is_made_again,
-	test_odd_files_are_left_alone, test_left_overs_are_removed_when_old, test_full_disk,
-	test_many_users_of_one_folder, test_memory_runs_out)
+UNIT_MAIN(test_added_is_there_for_all, test_damaged_file_is_removed_and_added_again, test_longest_unused_goes_first,
+	test_no_room, test_folder_that_was_tidied_away_is_made_again, test_odd_files_are_left_alone,
+	test_left_overs_are_removed_when_old, test_full_disk, test_many_users_of_one_folder, test_memory_runs_out)

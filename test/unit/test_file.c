@@ -24,12 +24,11 @@ static void write_whole(const char *data, size_t length)
 	struct dls_error err;
 
 	assert_int_equal(dlsi_random_start(), 0);
-	assert_int_equal(dlsi_file_write(unit_alloc(), path, data, length, &err), 0);
+	assert_int_equal(dlsi_file_write(unit_alloc(), path, 0600, data, length, &err), 0);
 }
 
 static void assert_content(const char *data, size_t length)
 {
-	struct dlsi_file_map map;
 	struct dls_error err;
 	uint8_t *read;
 	size_t read_length;
@@ -39,14 +38,6 @@ static void assert_content(const char *data, size_t length)
 	assert_memory_equal(read, data, length);
 	assert_int_equal(read[length], 0);
 	dlsi_free(unit_alloc(), read);
-	assert_int_equal(dlsi_file_map(path, length, &map, &err), 0);
-	assert_int_equal(map.length, length);
-	if (length)
-		assert_memory_equal(map.data, data, length);
-	else
-		assert_null(map.data);
-	dlsi_file_unmap(&map);
-	assert_null(map.data);
 }
 
 static void test_written_and_read(void **state)
@@ -70,7 +61,6 @@ static void test_written_and_read(void **state)
 
 static void assert_refused(const char *what, uint64_t limit, int code)
 {
-	struct dlsi_file_map map = {(const uint8_t *)"untouched", 9};
 	uint8_t *data = NULL, head[4];
 	size_t length = 7;
 	struct dls_error err;
@@ -79,9 +69,6 @@ static void assert_refused(const char *what, uint64_t limit, int code)
 	assert_non_null(strstr(err.text, what));
 	assert_null(data);
 	assert_int_equal(length, 7);
-	assert_int_equal(dlsi_file_map(what, limit, &map, &err), code);
-	assert_non_null(strstr(err.text, what));
-	assert_int_equal(map.length, 9);
 	assert_int_equal(dlsi_file_read_head(what, limit, head, sizeof head, &length, &err), code);
 	assert_non_null(strstr(err.text, what));
 	assert_int_equal(length, 7);
@@ -166,9 +153,9 @@ static void test_failed_write_leaves_the_old(void **state)
 	(void)state;
 	in_folder("folder");
 	assert_int_equal(mkdir(path, 0700), 0);
-	assert_int_equal(dlsi_file_write(unit_alloc(), path, "x", 1, &err), DLS_EIO);
+	assert_int_equal(dlsi_file_write(unit_alloc(), path, 0600, "x", 1, &err), DLS_EIO);
 	assert_int_equal(files_in_folder(), 1); /* no temporary file stays */
-	assert_int_equal(dlsi_file_write(unit_alloc(), "/nowhere/file", "x", 1, &err), DLS_EIO);
+	assert_int_equal(dlsi_file_write(unit_alloc(), "/nowhere/file", 0600, "x", 1, &err), DLS_EIO);
 	assert_non_null(strstr(err.text, "/nowhere/file"));
 }
 
@@ -188,7 +175,7 @@ static void test_write_that_fails_in_the_middle(void **state)
 	small.rlim_cur = 5000;
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &small);
-	rc = dlsi_file_write(unit_alloc(), path, big, sizeof big, &err);
+	rc = dlsi_file_write(unit_alloc(), path, 0600, big, sizeof big, &err);
 	setrlimit(RLIMIT_FSIZE, &before);
 	signal(SIGXFSZ, SIG_DFL);
 	assert_int_equal(rc, DLS_EIO);
@@ -233,7 +220,7 @@ static void test_memory_runs_out(void **state)
 	assert_int_equal(dlsi_file_read(unit_alloc_failing_at(1), path, 9, &data, &length, &err), DLS_ENOMEM);
 	assert_null(data);
 	assert_int_equal(length, 7);
-	assert_int_equal(dlsi_file_write(unit_alloc_failing_at(1), path, "new", 3, &err), DLS_ENOMEM);
+	assert_int_equal(dlsi_file_write(unit_alloc_failing_at(1), path, 0600, "new", 3, &err), DLS_ENOMEM);
 	assert_int_equal(dlsi_file_make_folder(unit_alloc_failing_at(1), path, &err), DLS_ENOMEM);
 	assert_null(dlsi_file_join(unit_alloc_failing_at(1), "a", "b"));
 	assert_content("old", 3);

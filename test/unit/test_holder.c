@@ -492,7 +492,7 @@ static void test_readers_that_take_nothing(void **state)
 
 	(void)state;
 	snprintf(path, sizeof path, "%s/blob", unit_folder());
-	assert_int_equal(dlsi_file_write(unit_alloc(), path, bytes, LENGTH, NULL), 0);
+	assert_int_equal(dlsi_file_write(unit_alloc(), path, 0600, bytes, LENGTH, NULL), 0);
 	assert_int_equal(dlsi_dataplane_create(&measuring, &config, &plane, NULL), 0);
 	assert_int_equal(dlsi_dataplane_offer(plane, &token, &blob, &source, NULL), 0);
 	for (int i = 0; i < HOGS; i++)

@@ -43,20 +43,33 @@ static void score(struct dlsi_model *model, const uint8_t *picture, float scores
 	assert_int_equal(dlsi_model_run(model, 1, &input, &output, NULL), 0);
 }
 
+static struct dlsi_frame *read_frame(const char *path)
+{
+	struct dlsi_frame *frame;
+	uint8_t *data;
+	size_t length;
+
+	assert_int_equal(dlsi_file_read(unit_alloc(), path, 1 << 24, &data, &length, NULL), 0);
+	frame = dlsi_frame_copy(unit_alloc(), data, length);
+	dlsi_free(unit_alloc(), data);
+	return frame;
+}
+
 static void score_all(float scores[ITEMS][CLASSES])
 {
-	struct dlsi_file_map onnx;
+	struct dlsi_frame *onnx = read_frame(ONNX);
 	struct dlsi_device *device;
 	struct dlsi_model *model;
 
-	assert_int_equal(dlsi_file_map(ONNX, 1 << 24, &onnx, NULL), 0);
 	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, &device, NULL), 0);
-	assert_int_equal(dlsi_model_load(unit_alloc(), device, "it", onnx.data, onnx.length, &model, NULL), 0);
+	assert_int_equal(
+		dlsi_model_load(unit_alloc(), device, "it", dlsi_frame_data(onnx), dlsi_frame_size(onnx), &model, NULL),
+		0);
 	for (int i = 0; i < ITEMS; i++)
 		score(model, pictures[i], scores[i]);
 	dlsi_model_destroy(model);
 	dlsi_device_destroy(device);
-	dlsi_file_unmap(&onnx);
+	dlsi_frame_unref(onnx);
 }
 
 /* Items 5, 6 and 7 are no pictures of the right kind, and item 8 could not be fetched. */
@@ -93,25 +106,17 @@ static void begin_task(struct dls_task *task)
 	}
 }
 
-static char *write_description(const char *text)
-{
-	char *path = dlsi_file_join(unit_alloc(), unit_folder(), "model.json");
-
-	assert_int_equal(dlsi_file_write(unit_alloc(), path, text, strlen(text), NULL), 0);
-	return path;
-}
-
 /* Runs the task by a description and leaves its page. */
 static uint32_t run(const char *description, struct dlsi_buffer *page)
 {
 	const struct dls_error missing = {.code = DLS_EHANDLER, .text = "nothing was given"};
 	struct dlsi_inference *inference;
-	struct dlsi_model_files files = {.onnx = ONNX};
-	char *json = description ? write_description(description) : NULL;
+	struct dlsi_model_files files = {.onnx = read_frame(ONNX)};
 	struct dls_task task;
 	uint32_t failed;
 
-	files.json = json;
+	if (description)
+		files.json = dlsi_frame_copy(unit_alloc(), description, strlen(description));
 	begin_task(&task);
 	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, &inference, NULL), 0);
 	dlsi_inference_run(inference, &files, &task);
@@ -119,7 +124,8 @@ static uint32_t run(const char *description, struct dlsi_buffer *page)
 	dlsi_buffer_init(page, unit_alloc());
 	assert_int_equal(dlsi_task_finish(&task, &missing, page, &failed), 0);
 	dlsi_task_fini(&task);
-	dlsi_free(unit_alloc(), json);
+	dlsi_frame_unref(files.json);
+	dlsi_frame_unref(files.onnx);
 	return failed;
 }
 
@@ -236,26 +242,28 @@ static void test_a_model_that_cannot_be_loaded_fails_all(void **state)
 
 static void test_keeps_only_so_many_models(void **state)
 {
+	struct dlsi_frame *onnx = read_frame(ONNX);
 	struct dlsi_inference *inference;
 
 	(void)state;
 	draw_pictures();
 	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, &inference, NULL), 0);
 	for (uint8_t i = 0; i < DLSI_MODELS_LOADED + 3; i++) {
-		struct dlsi_model_files files = {.id.bytes = {i % (DLSI_MODELS_LOADED + 2)}, .onnx = ONNX};
+		struct dlsi_model_files files = {.id.bytes = {i % (DLSI_MODELS_LOADED + 2)}, .onnx = onnx};
 		struct dls_task task;
 
 		begin_task(&task);
 		dlsi_inference_run(inference, &files, &task);
 		dlsi_task_fini(&task);
 	}
+	dlsi_frame_unref(onnx); /* the models have their own references */
 	dlsi_inference_destroy(inference);
 }
 
 static void test_a_cancelled_task_is_not_run(void **state)
 {
 	const struct dls_error missing = {.code = DLS_ECANCELLED, .text = "not run"};
-	struct dlsi_model_files files = {.onnx = ONNX};
+	struct dlsi_model_files files = {.onnx = read_frame(ONNX)};
 	struct dlsi_inference *inference;
 	struct dlsi_buffer page;
 	struct dls_task task;
@@ -273,6 +281,7 @@ static void test_a_cancelled_task_is_not_run(void **state)
 	dlsi_buffer_fini(&page);
 	dlsi_task_fini(&task);
 	dlsi_inference_destroy(inference);
+	dlsi_frame_unref(files.onnx);
 }
 
 UNIT_MAIN(test_the_best_classes_of_each_good_item, test_whole_outputs_with_softmax,

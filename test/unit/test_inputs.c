@@ -62,7 +62,7 @@ static struct dls_tensor take_tensor(const int64_t *dims, uint32_t rank, void *d
 
 static void write_file(const char *path, const uint8_t *data, size_t length)
 {
-	assert_int_equal(dlsi_file_write(&dlsi_alloc_libc, path, data, length, NULL), 0);
+	assert_int_equal(dlsi_file_write(&dlsi_alloc_libc, path, 0600, data, length, NULL), 0);
 }
 
 static void add_file(struct dlsi_inputs *inputs, struct dlsi_rng *rng, const char *folder, int number)

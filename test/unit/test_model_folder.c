@@ -60,7 +60,7 @@ static void copy_file(const char *folder, const char *name)
 	size_t length;
 
 	assert_int_equal(dlsi_file_read(unit_alloc(), from, 1 << 24, &data, &length, NULL), 0);
-	assert_int_equal(dlsi_file_write(unit_alloc(), to, data, length, NULL), 0);
+	assert_int_equal(dlsi_file_write(unit_alloc(), to, 0600, data, length, NULL), 0);
 	dlsi_free(unit_alloc(), data);
 	dlsi_free(unit_alloc(), from);
 	dlsi_free(unit_alloc(), to);
@@ -76,7 +76,7 @@ static const char *folder_with(const char *name, const char *text)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		copy_file(folder, names[i]);
 	if (text)
-		assert_int_equal(dlsi_file_write(unit_alloc(), path, text, strlen(text), NULL), 0);
+		assert_int_equal(dlsi_file_write(unit_alloc(), path, 0600, text, strlen(text), NULL), 0);
 	else
 		assert_int_equal(unlink(path), 0);
 	dlsi_free(unit_alloc(), path);

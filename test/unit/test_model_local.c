@@ -91,7 +91,7 @@ static void copy_file(const char *folder, const char *name)
 	snprintf(path, sizeof path, "examples/fashion/%s", name);
 	assert_int_equal(dlsi_file_read(unit_alloc(), path, 1 << 24, &data, &length, NULL), 0);
 	snprintf(path, sizeof path, "%s/%s", folder, name);
-	assert_int_equal(dlsi_file_write(unit_alloc(), path, data, length, NULL), 0);
+	assert_int_equal(dlsi_file_write(unit_alloc(), path, 0600, data, length, NULL), 0);
 	dlsi_free(unit_alloc(), data);
 }
 

@@ -129,9 +129,9 @@ static void test_files(void **state)
 	snprintf(path, sizeof path, "%s/file", unit_folder());
 	assert_int_equal(dlsi_offers_add(offers, &token, &blob, &source, &err), DLS_EIO);
 	assert_non_null(strstr(err.text, path));
-	assert_int_equal(dlsi_file_write(unit_alloc(), path, "0123456", 7, NULL), 0);
+	assert_int_equal(dlsi_file_write(unit_alloc(), path, 0600, "0123456", 7, NULL), 0);
 	assert_int_equal(dlsi_offers_add(offers, &token, &blob, &source, &err), DLS_EINVAL);
-	assert_int_equal(dlsi_file_write(unit_alloc(), path, "01234567", 8, NULL), 0);
+	assert_int_equal(dlsi_file_write(unit_alloc(), path, 0600, "01234567", 8, NULL), 0);
 	assert_int_equal(dlsi_offers_add(offers, &token, &blob, &source, &err), 0);
 	assert_int_equal(dlsi_offers_open(offers, &token, &blob.name, &offer, NULL), 0);
 	assert_false(dlsi_offer_is_in_memory(offer));

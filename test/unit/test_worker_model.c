@@ -4,9 +4,12 @@
 #include "test/unit/site.h"
 #include "test/unit/unit.h"
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FASHION "examples/fashion"
@@ -208,7 +211,7 @@ static char *copy_model(const char *folder, size_t files)
 		size_t length;
 
 		assert_int_equal(dlsi_file_read(unit_alloc(), from, 1 << 24, &data, &length, NULL), 0);
-		assert_int_equal(dlsi_file_write(unit_alloc(), to, data, length, NULL), 0);
+		assert_int_equal(dlsi_file_write(unit_alloc(), to, 0600, data, length, NULL), 0);
 		dlsi_free(unit_alloc(), data);
 		dlsi_free(unit_alloc(), from);
 		dlsi_free(unit_alloc(), to);
@@ -301,6 +304,89 @@ static void test_the_cache_is_used_again(void **state)
 	}
 }
 
+/* ---- a cache that cannot be used */
+
+/* The files that the cache of this model has, by their place in the folder. */
+static char *cached_file(const char *folder, const char *file)
+{
+	char *path = dlsi_file_join(unit_alloc(), FASHION, file), *cached, name[DLSI_HASH_TEXT_BYTES];
+	struct dlsi_hash hash;
+	uint64_t length;
+
+	assert_int_equal(dlsi_file_hash(path, 1 << 24, &hash, &length, NULL), 0);
+	dlsi_free(unit_alloc(), path);
+	dlsi_hex(hash.bytes, sizeof hash.bytes, name);
+	cached = dlsi_file_join(unit_alloc(), folder, name);
+	return cached;
+}
+
+static void put_folders(const char *cache)
+{
+	static const char *const names[] = {"model.onnx", "model.json"};
+
+	for (int i = 0; i < 2; i++) {
+		char *path = cached_file(cache, names[i]);
+
+		assert_int_equal(mkdir(path, 0700), 0);
+		dlsi_free(unit_alloc(), path);
+	}
+}
+
+static void put_file(const char *cache)
+{
+	assert_int_equal(rmdir(cache), 0);
+	assert_int_equal(dlsi_file_write(unit_alloc(), cache, 0600, "", 0, NULL), 0);
+}
+
+static void allow_small_files(const char *cache)
+{
+	(void)cache;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){100, RLIM_INFINITY}), 0);
+}
+
+static void test_a_model_that_cannot_be_kept_is_run_all_the_same(void **state)
+{
+	static void (*const spoil[])(const char *cache) = {put_folders, put_file, allow_small_files};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof spoil / sizeof *spoil; i++) {
+		char *cache = dlsi_file_join(unit_alloc(), unit_folder(), "cache");
+		struct site site;
+
+		start(&site, 1, 2, cache);
+		spoil[i](cache);
+		run_pictures(&site, 7);
+		run_pictures(&site, 0);
+		site_stop(&site);
+		assert_int_equal(atomic_load(&site_gate->warnings), 1); /* not for each file, job or device */
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY}), 0);
+		dlsi_free(unit_alloc(), cache);
+	}
+}
+
+static void test_a_cached_file_that_is_cut_off_while_it_is_used(void **state)
+{
+	const char *folder = unit_folder();
+	char *path = cached_file(folder, "model.onnx");
+	struct site site;
+
+	(void)state;
+	start(&site, 1, 1, folder);
+	run_pictures(&site, 7);
+	assert_int_equal(truncate(path, 0), 0);
+	run_pictures(&site, 64); /* batches of a size that was not prepared before */
+	site_stop(&site);
+	start(&site, 1, 1, folder); /* another worker sees that it is damaged, and puts a good one there */
+	run_pictures(&site, 0);
+	site_stop(&site);
+	assert_int_equal(atomic_load(&site_gate->warnings), 0);
+	dlsi_free(unit_alloc(), path);
+	path = cached_file(folder, "model.onnx");
+	assert_int_equal(access(path, R_OK), 0);
+	dlsi_free(unit_alloc(), path);
+}
+
 static void test_a_cancelled_job_leaves_nothing(void **state)
 {
 	struct dls_job *job;
@@ -322,4 +408,5 @@ static void test_a_cancelled_job_leaves_nothing(void **state)
 
 UNIT_MAIN(test_several_workers_and_devices, test_items_that_do_not_fit_are_told_why,
 	test_a_model_that_changed_on_the_way_fails_its_items, test_a_folder_with_nothing_but_the_graph,
-	test_the_cache_is_used_again, test_a_cancelled_job_leaves_nothing)
+	test_the_cache_is_used_again, test_a_model_that_cannot_be_kept_is_run_all_the_same,
+	test_a_cached_file_that_is_cut_off_while_it_is_used, test_a_cancelled_job_leaves_nothing)
