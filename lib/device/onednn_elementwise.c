@@ -8,8 +8,10 @@ int dlsi_lower_clamp(struct dlsi_program *program, const struct dlsi_node *node,
 	dnnl_primitive_attr_t attributes;
 	dnnl_primitive_desc_t pd = NULL;
 	dnnl_status_t status;
-	int rc = dlsi_program_use(program, node->inputs[0], NULL, &arguments[0].operand, err);
+	int rc = DLS_EUNSUPPORTED;
 
+	if (dlsi_clamp_is_known(&node->clamp))
+		rc = dlsi_program_use(program, node->inputs[0], NULL, &arguments[0].operand, err);
 	if (rc)
 		return rc;
 	status = dlsi_epilogue_attributes(&nothing, &attributes);

@@ -79,6 +79,11 @@ struct dlsi_value *dlsi_node_output(const struct dlsi_graph *graph, const struct
 	return &graph->values[node->outputs[0]];
 }
 
+bool dlsi_clamp_is_known(const struct dlsi_clamp *clamp)
+{
+	return !isnan(clamp->low);
+}
+
 bool dlsi_clamp_is_none(const struct dlsi_clamp *clamp)
 {
 	return clamp->low == -INFINITY && clamp->high == INFINITY;

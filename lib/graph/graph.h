@@ -76,7 +76,8 @@ struct dlsi_clamp {
 	float low, high;
 };
 
-#define DLSI_CLAMP_NONE ((struct dlsi_clamp){-INFINITY, INFINITY})
+#define DLSI_CLAMP_NONE    ((struct dlsi_clamp){-INFINITY, INFINITY})
+#define DLSI_CLAMP_UNKNOWN ((struct dlsi_clamp){NAN, NAN}) /* of a node whose bounds are not constants of float32 */
 
 struct dlsi_node {
 	const struct dlsi_op *op;
@@ -104,6 +105,7 @@ struct dlsi_node {
 			bool transpose_a, transpose_b;
 		} gemm;
 		struct dlsi_clamp clamp;
+		uint32_t reduced; /* the axes that are reduced, as bits */
 		float epsilon;
 		struct {
 			uint32_t first, end; /* the axes normalised over together */
@@ -168,6 +170,7 @@ int dlsi_node_set_input(struct dlsi_graph *graph, struct dlsi_node *node, uint32
 /* The first output. */
 struct dlsi_value *dlsi_node_output(const struct dlsi_graph *graph, const struct dlsi_node *node);
 
+bool dlsi_clamp_is_known(const struct dlsi_clamp *clamp);
 bool dlsi_clamp_is_none(const struct dlsi_clamp *clamp);
 
 #endif

@@ -7,6 +7,29 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Where the row says which types there are. */
+static int check_types(const struct dlsi_graph *graph, const struct dlsi_node *node, struct dls_error *err)
+{
+	uint32_t typed = node->op->typed ? node->op->typed : UINT32_MAX;
+	const struct dlsi_value *first = NULL;
+
+	for (uint32_t i = 0; node->op->types && i < node->input_count && i < typed; i++) {
+		const struct dlsi_value *input = dlsi_node_input(graph, node, i);
+
+		if (!input)
+			continue;
+		if (!(node->op->types & DLSI_OP_TYPE(input->dtype)))
+			return dlsi_node_fail(node, err, DLS_EUNSUPPORTED,
+				"takes '%s' of %s, which it is not defined for", input->name,
+				dls_dtype_name(input->dtype));
+		first = first ? first : input;
+		if (input->dtype != first->dtype)
+			return dlsi_node_fail(node, err, DLS_EFORMAT, "takes '%s' of %s beside '%s' of %s", first->name,
+				dls_dtype_name(first->dtype), input->name, dls_dtype_name(input->dtype));
+	}
+	return 0;
+}
+
 /* What an operator may take for granted: its inputs are known. */
 static int check_inputs(const struct dlsi_graph *graph, const struct dlsi_node *node, struct dls_error *err)
 {
@@ -17,7 +40,7 @@ static int check_inputs(const struct dlsi_graph *graph, const struct dlsi_node *
 			return dlsi_node_fail(node, err, DLS_EUNSUPPORTED,
 				"takes '%s', an additional output of its operator that is not supported", input->name);
 	}
-	return 0;
+	return check_types(graph, node, err);
 }
 
 /* ---- rows of a batch */

@@ -196,6 +196,7 @@ const char *dlsi_op_mixes_weights(const struct dlsi_graph *graph, const struct d
 bool dlsi_op_broadcast(const struct dlsi_value *a, const struct dlsi_value *b, uint32_t *rank_out, int64_t *dims_out)
 {
 	uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
+	int64_t dims[DLS_TENSOR_RANK];
 
 	for (uint32_t i = 0; i < rank; i++) {
 		int64_t x = i + a->rank < rank ? 1 : a->dims[i + a->rank - rank];
@@ -203,10 +204,26 @@ bool dlsi_op_broadcast(const struct dlsi_value *a, const struct dlsi_value *b, u
 
 		if (x != y && x != 1 && y != 1)
 			return false;
-		dims_out[i] = x == 1 ? y : x;
+		dims[i] = x == 1 ? y : x;
 	}
 	*rank_out = rank;
+	memcpy(dims_out, dims, rank * sizeof *dims);
 	return true;
+}
+
+int dlsi_op_infer_broadcast(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+{
+	struct dlsi_value all = *dlsi_node_input(graph, node, 0);
+
+	for (uint32_t i = 1; i < node->input_count; i++) {
+		const struct dlsi_value *input = dlsi_node_input(graph, node, i);
+
+		if (!dlsi_op_broadcast(&all, input, &all.rank, all.dims))
+			return dlsi_node_fail(node, err, DLS_EFORMAT, "combines %s and %s, which do not fit",
+				dlsi_shape_text(all.dtype, all.rank, all.dims).text,
+				dlsi_shape_text(input->dtype, input->rank, input->dims).text);
+	}
+	return dlsi_node_set_output(graph, node, all.dtype, all.rank, all.dims, err);
 }
 
 /* Of a result with so many dimensions and rows. */

@@ -39,6 +39,11 @@ struct dlsi_op {
 	uint32_t outputs_most;
 	const struct dlsi_op_attribute *attributes; /* those it may have; a NULL name ends them */
 
+	/* The element types that its inputs may have, as bits (DLSI_OP_TYPE), all of them the same one, or as many of
+	 * the first as `typed` says (0: all). `types` 0: `infer` says which. */
+	uint32_t types;
+	uint32_t typed;
+
 	/* Reads the attributes into the node and sets its outputs' types and shapes. The inputs that it has are as
 	 * many as the row says, and known. Errors: DLS_EFORMAT, DLS_EUNSUPPORTED. */
 	int (*infer)(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err);
@@ -66,6 +71,8 @@ struct dlsi_op {
 #define DLSI_OP_SHAPE_FIRST    UINT32_MAX
 #define DLSI_OP_ABSENT         UINT32_MAX /* in place of a count: neither input nor attribute */
 #define DLSI_OP_SINCE(version) (1U << (version))
+
+#define DLSI_OP_TYPE(dtype)    (1U << (dtype))
 
 /* In a row that knows every definition there is. */
 #define DLSI_OP_ALL(versions) .defined = (versions), .known = (versions)
@@ -120,6 +127,9 @@ int dlsi_node_set_output_at(struct dlsi_graph *graph, const struct dlsi_node *no
 
 /* The output is as the first input. */
 int dlsi_op_infer_same(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err);
+
+/* The output is of the first input's type and of the shape that all inputs are broadcast to. Errors: DLS_EFORMAT. */
+int dlsi_op_infer_broadcast(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err);
 
 /* ---- rows of a batch */
 

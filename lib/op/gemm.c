@@ -1,6 +1,8 @@
 /* Matrix products: Gemm and MatMul. */
 #include "base/shape.h"
+#include "op/element.h"
 #include "op/list.h"
+#include "op/product.h"
 
 #define V DLSI_OP_SINCE
 
@@ -17,13 +19,10 @@ static int infer_gemm(struct dlsi_graph *graph, struct dlsi_node *node, struct d
 	const struct dlsi_value *a = dlsi_node_input(graph, node, 0), *b = dlsi_node_input(graph, node, 1);
 	const struct dlsi_value *c = dlsi_node_input(graph, node, 2);
 	bool transpose_a = dlsi_node_int(node, "transA", 0), transpose_b = dlsi_node_int(node, "transB", 0);
-	struct dlsi_value product = {.dtype = DLS_FLOAT32, .rank = 2};
+	struct dlsi_value product = {.dtype = a->dtype, .rank = 2};
 	int64_t dims[DLS_TENSOR_RANK];
 	uint32_t rank = 2;
-	int rc = dlsi_node_require_float(graph, node, err);
 
-	if (rc)
-		return rc;
 	if (a->rank != 2 || b->rank != 2 || a->dims[!transpose_a] != b->dims[transpose_b])
 		return refuse(node, a, b, err);
 	product.dims[0] = a->dims[transpose_a];
@@ -35,7 +34,7 @@ static int infer_gemm(struct dlsi_graph *graph, struct dlsi_node *node, struct d
 	node->gemm.beta = dlsi_node_float(node, "beta", 1);
 	node->gemm.transpose_a = transpose_a;
 	node->gemm.transpose_b = transpose_b;
-	return dlsi_node_set_output(graph, node, DLS_FLOAT32, 2, product.dims, err);
+	return dlsi_node_set_output(graph, node, a->dtype, 2, product.dims, err);
 }
 
 static const char *gemm_mixes(const struct dlsi_graph *graph, const struct dlsi_node *node)
@@ -50,39 +49,89 @@ static const char *gemm_mixes(const struct dlsi_graph *graph, const struct dlsi_
 	return c && c->batched && c->rank != 2 ? "adds numbers of different items" : NULL;
 }
 
-/* numpy's matmul: matrices in the last two dimensions, the others broadcast; a vector gets a dimension of 1 that the
- * result loses again. */
+/* ---- evaluation */
+
 static int infer_mat_mul(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
-	const struct dlsi_value *a = dlsi_node_input(graph, node, 0), *b = dlsi_node_input(graph, node, 1);
-	struct dlsi_value a_stack = *a, b_stack = *b;
-	int64_t dims[DLS_TENSOR_RANK];
-	uint32_t rank;
-	int rc = dlsi_node_require_float(graph, node, err);
+	const struct dlsi_value *a = dlsi_node_input(graph, node, 0);
 
-	if (rc)
-		return rc;
-	if (!a->rank || !b->rank || a->dims[a->rank - 1] != b->dims[b->rank < 2 ? 0 : b->rank - 2])
-		return refuse(node, a, b, err);
-	a_stack.rank = a->rank < 2 ? 0 : a->rank - 2;
-	b_stack.rank = b->rank < 2 ? 0 : b->rank - 2;
-	if (!dlsi_op_broadcast(&a_stack, &b_stack, &rank, dims))
-		return refuse(node, a, b, err);
-	if (a->rank > 1)
-		dims[rank++] = a->dims[a->rank - 2];
-	if (b->rank > 1)
-		dims[rank++] = b->dims[b->rank - 1];
-	return dlsi_node_set_output(graph, node, DLS_FLOAT32, rank, dims, err);
+	return dlsi_product_infer(graph, node, a, dlsi_node_input(graph, node, 1), a->dtype, err);
 }
 
-/* The batch may be the rows of a matrix on the left, or the first of the dimensions that are stacked. */
 static const char *mat_mul_mixes(const struct dlsi_graph *graph, const struct dlsi_node *node)
 {
-	const struct dlsi_value *a = dlsi_node_input(graph, node, 0), *b = dlsi_node_input(graph, node, 1);
-	bool stacked = a->rank > 2 || b->rank > 2;
-	bool apart = stacked ? dlsi_op_broadcast_keeps_rows(a, b) : a->batched && a->rank == 2 && !b->batched;
+	return dlsi_product_mixes(dlsi_node_input(graph, node, 0), dlsi_node_input(graph, node, 1));
+}
 
-	return apart ? NULL : "multiplies rows of different items";
+static int eval_mat_mul(const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *outputs,
+	const struct dlsi_alloc *alloc, struct dls_error *err)
+{
+	(void)node, (void)alloc, (void)err;
+	dlsi_product_stacks(&inputs[0], &inputs[1], &outputs[0]);
+	return 0;
+}
+
+/* Rewriting may have taken a Flatten away: then A has more dimensions than two, all but the first to be summed over. */
+static struct dlsi_product product_of(
+	const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *output)
+{
+	struct dlsi_product product = {.rows = output->dims[0], .columns = output->dims[1]};
+
+	product.depth = inputs[1].dims[node->gemm.transpose_b];
+	product.a_row = node->gemm.transpose_a ? 1 : product.depth;
+	product.a_column = node->gemm.transpose_a ? product.rows : 1;
+	product.b_row = node->gemm.transpose_b ? 1 : product.columns;
+	product.b_column = node->gemm.transpose_b ? product.depth : 1;
+	return product;
+}
+
+/* Integers are exact where nothing is multiplied. */
+#define COMBINED(x, y)                                                                                                 \
+	DLSI_CHOOSE(x, (type)alpha *(x) + (type)beta * (y),                                                            \
+		alpha == 1 && beta == 1 ? (type)DLSI_SUM(x, y)                                                         \
+					: (type)((double)alpha * (double)(x) + (double)beta * (double)(y)))
+
+#define COMBINE(dtype, element, ...)                                                                                   \
+	case dtype:                                                                                                    \
+		for (bool more = dlsi_walk_begin(&walk); more; more = dlsi_walk_next(&walk)) {                         \
+			typedef element type;                                                                          \
+			type *to = (type *)output->data + walk.offsets[0];                                             \
+			const type *from = (const type *)c->data + walk.offsets[1];                                    \
+                                                                                                                       \
+			for (int64_t i = 0; i < walk.count; i++)                                                       \
+				to[i] = (type)COMBINED(to[i], from[i * walk.steps[1]]);                                \
+		}                                                                                                      \
+		break;
+
+/* alpha * output + beta * C */
+static void combine(const struct dlsi_node *node, const struct dlsi_view *c, const struct dlsi_view *output)
+{
+	static const uint64_t zero;
+	const struct dlsi_view none = {.dtype = output->dtype, .data = (void *)&zero};
+	const float alpha = node->gemm.alpha, beta = c ? node->gemm.beta : 1;
+	struct dlsi_walk walk;
+
+	if (alpha == 1 && !c)
+		return;
+	c = c ? c : &none;
+	dlsi_walk_broadcast(&walk, output, &c, 1);
+	switch (output->dtype) {
+		DLSI_MATRIX_TYPES(COMBINE, 0)
+	default:
+		break;
+	}
+}
+
+static int eval_gemm(const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *outputs,
+	const struct dlsi_alloc *alloc, struct dls_error *err)
+{
+	struct dlsi_product product = product_of(node, inputs, &outputs[0]);
+	bool adds = node->input_count > 2 && inputs[2].data && node->gemm.beta != 0;
+
+	(void)alloc, (void)err;
+	dlsi_product_run(&product, outputs[0].dtype, inputs[0].data, inputs[1].data, outputs[0].data);
+	combine(node, adds ? &inputs[2] : NULL, &outputs[0]);
+	return 0;
 }
 
 static const struct dlsi_op_attribute none[] = {{0}};
@@ -96,8 +145,10 @@ const struct dlsi_op dlsi_op_gemm = {
 	.inputs_most = 3,
 	.outputs_most = 1,
 	.attributes = gemm_attributes,
+	.types = DLSI_TYPES(DLSI_MATRIX_TYPES),
 	.infer = infer_gemm,
 	.mixes = gemm_mixes,
+	.eval = eval_gemm,
 };
 
 const struct dlsi_op dlsi_op_mat_mul = {
@@ -107,6 +158,8 @@ const struct dlsi_op dlsi_op_mat_mul = {
 	.inputs_most = 2,
 	.outputs_most = 1,
 	.attributes = none,
+	.types = DLSI_TYPES(DLSI_MATRIX_TYPES),
 	.infer = infer_mat_mul,
 	.mixes = mat_mul_mixes,
+	.eval = eval_mat_mul,
 };

@@ -5,46 +5,121 @@
 #include "graph/op.h"
 
 #define DLSI_OP_LIST(X)                                                                                                \
+	X(abs)                                                                                                         \
+	X(acos)                                                                                                        \
+	X(acosh)                                                                                                       \
 	X(add)                                                                                                         \
+	X(and)                                                                                                         \
+	X(asin)                                                                                                        \
+	X(asinh)                                                                                                       \
+	X(atan)                                                                                                        \
+	X(atanh)                                                                                                       \
 	X(average_pool)                                                                                                \
 	X(batch_normalization)                                                                                         \
+	X(bit_shift)                                                                                                   \
+	X(bitwise_and)                                                                                                 \
+	X(bitwise_not)                                                                                                 \
+	X(bitwise_or)                                                                                                  \
+	X(bitwise_xor)                                                                                                 \
 	X(cast)                                                                                                        \
 	X(cast_like)                                                                                                   \
+	X(ceil)                                                                                                        \
+	X(celu)                                                                                                        \
 	X(center_crop_pad)                                                                                             \
 	X(clip)                                                                                                        \
 	X(concat)                                                                                                      \
 	X(constant_of_shape)                                                                                           \
 	X(conv)                                                                                                        \
+	X(cos)                                                                                                         \
+	X(cosh)                                                                                                        \
 	X(depth_to_space)                                                                                              \
+	X(div)                                                                                                         \
 	X(dropout)                                                                                                     \
+	X(elu)                                                                                                         \
+	X(equal)                                                                                                       \
+	X(erf)                                                                                                         \
+	X(exp)                                                                                                         \
 	X(expand)                                                                                                      \
 	X(eye_like)                                                                                                    \
 	X(flatten)                                                                                                     \
+	X(floor)                                                                                                       \
 	X(gather)                                                                                                      \
 	X(gather_elements)                                                                                             \
 	X(gather_nd)                                                                                                   \
+	X(gelu)                                                                                                        \
 	X(gemm)                                                                                                        \
 	X(global_average_pool)                                                                                         \
+	X(greater)                                                                                                     \
+	X(greater_or_equal)                                                                                            \
+	X(hard_sigmoid)                                                                                                \
+	X(hard_swish)                                                                                                  \
+	X(hardmax)                                                                                                     \
 	X(identity)                                                                                                    \
+	X(is_inf)                                                                                                      \
+	X(is_nan)                                                                                                      \
+	X(leaky_relu)                                                                                                  \
+	X(less)                                                                                                        \
+	X(less_or_equal)                                                                                               \
+	X(log)                                                                                                         \
+	X(log_softmax)                                                                                                 \
 	X(mat_mul)                                                                                                     \
+	X(max)                                                                                                         \
 	X(max_pool)                                                                                                    \
+	X(mean)                                                                                                        \
+	X(min)                                                                                                         \
+	X(mish)                                                                                                        \
+	X(mod)                                                                                                         \
+	X(mul)                                                                                                         \
+	X(neg)                                                                                                         \
+	X(not )                                                                                                        \
 	X(one_hot)                                                                                                     \
+	X(or)                                                                                                          \
 	X(pad)                                                                                                         \
+	X(pow)                                                                                                         \
+	X(prelu)                                                                                                       \
 	X(range)                                                                                                       \
+	X(reciprocal)                                                                                                  \
+	X(reduce_l1)                                                                                                   \
+	X(reduce_l2)                                                                                                   \
+	X(reduce_log_sum)                                                                                              \
+	X(reduce_log_sum_exp)                                                                                          \
+	X(reduce_max)                                                                                                  \
+	X(reduce_mean)                                                                                                 \
+	X(reduce_min)                                                                                                  \
+	X(reduce_prod)                                                                                                 \
+	X(reduce_sum)                                                                                                  \
+	X(reduce_sum_square)                                                                                           \
 	X(relu)                                                                                                        \
 	X(reshape)                                                                                                     \
+	X(round)                                                                                                       \
+	X(selu)                                                                                                        \
 	X(shape)                                                                                                       \
+	X(shrink)                                                                                                      \
+	X(sigmoid)                                                                                                     \
+	X(sign)                                                                                                        \
+	X(sin)                                                                                                         \
+	X(sinh)                                                                                                        \
 	X(size)                                                                                                        \
 	X(slice)                                                                                                       \
 	X(softmax)                                                                                                     \
+	X(softplus)                                                                                                    \
+	X(softsign)                                                                                                    \
 	X(space_to_depth)                                                                                              \
 	X(split)                                                                                                       \
+	X(sqrt)                                                                                                        \
 	X(squeeze)                                                                                                     \
+	X(sub)                                                                                                         \
+	X(sum)                                                                                                         \
+	X(swish)                                                                                                       \
+	X(tan)                                                                                                         \
+	X(tanh)                                                                                                        \
+	X(thresholded_relu)                                                                                            \
 	X(tile)                                                                                                        \
 	X(transpose)                                                                                                   \
 	X(trilu)                                                                                                       \
 	X(unsqueeze)                                                                                                   \
-	X(where)
+	X(where)                                                                                                       \
+	X(xor)
 
 #define DLSI_OP_DECLARE(name) extern const struct dlsi_op dlsi_op_##name;
 DLSI_OP_LIST(DLSI_OP_DECLARE)

@@ -1,4 +1,4 @@
-/* BatchNormalization and Softmax. */
+/* BatchNormalization. */
 #include "base/shape.h"
 #include "op/list.h"
 
@@ -30,28 +30,6 @@ static int infer_batch_normalization(struct dlsi_graph *graph, struct dlsi_node 
 	return dlsi_op_infer_same(graph, node, err);
 }
 
-/* Before operator set 13 all axes from `axis` on are normalised over together, from then on only this one. */
-static int infer_softmax(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
-{
-	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
-	bool together = node->version < 13;
-	int rc = dlsi_node_require_float(graph, node, err);
-
-	if (rc == 0)
-		rc = dlsi_node_axis(node, together ? 1 : -1, input->rank, &node->softmax.first, err);
-	if (rc)
-		return rc;
-	node->softmax.end = together ? input->rank : node->softmax.first + 1;
-	return dlsi_op_infer_same(graph, node, err);
-}
-
-static const char *softmax_mixes(const struct dlsi_graph *graph, const struct dlsi_node *node)
-{
-	(void)graph;
-	return node->softmax.first == 0 ? "normalises over axis 0, the batch" : NULL;
-}
-
-static const struct dlsi_op_attribute axis[] = {{"axis", DLSI_ATTRIBUTE_INT}, {0}};
 static const struct dlsi_op_attribute normalization[] = {{"epsilon", DLSI_ATTRIBUTE_FLOAT},
 	{"momentum", DLSI_ATTRIBUTE_FLOAT}, {"spatial", DLSI_ATTRIBUTE_INT}, {"training_mode", DLSI_ATTRIBUTE_INT},
 	{0}};
@@ -65,15 +43,4 @@ const struct dlsi_op dlsi_op_batch_normalization = {
 	.attributes = normalization,
 	.infer = infer_batch_normalization,
 	.mixes = dlsi_op_mixes_weights,
-};
-
-const struct dlsi_op dlsi_op_softmax = {
-	.name = "Softmax",
-	DLSI_OP_ALL(V(1) | V(11) | V(13)),
-	.inputs_least = 1,
-	.inputs_most = 1,
-	.outputs_most = 1,
-	.attributes = axis,
-	.infer = infer_softmax,
-	.mixes = softmax_mixes,
 };

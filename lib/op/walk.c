@@ -20,6 +20,16 @@ void dlsi_strides_broadcast(const struct dlsi_view *view, uint32_t rank, const i
 			strides_out[i] = 0;
 }
 
+void dlsi_walk_broadcast(
+	struct dlsi_walk *walk, const struct dlsi_view *to, const struct dlsi_view *const *views, uint32_t count)
+{
+	*walk = (struct dlsi_walk){.rank = to->rank, .operands = 1 + count};
+	memcpy(walk->dims, to->dims, sizeof walk->dims);
+	dlsi_strides(to->rank, to->dims, walk->strides[0]);
+	for (uint32_t i = 0; i < count; i++)
+		dlsi_strides_broadcast(views[i], to->rank, to->dims, walk->strides[1 + i]);
+}
+
 /* Whether dimension `i` continues where dimension `outer` makes a step, in all operands. */
 static bool continues(const struct dlsi_walk *walk, uint32_t outer, uint32_t i)
 {

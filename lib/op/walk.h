@@ -38,6 +38,10 @@ void dlsi_strides(uint32_t rank, const int64_t *dims, int64_t *strides_out);
 /* Strides with which `view`, which is dense, is broadcast to these dimensions. */
 void dlsi_strides_broadcast(const struct dlsi_view *view, uint32_t rank, const int64_t *dims, int64_t *strides_out);
 
+/* The walk over `to`, operand 0, and so many views that are broadcast to it, all of them dense. */
+void dlsi_walk_broadcast(
+	struct dlsi_walk *walk, const struct dlsi_view *to, const struct dlsi_view *const *views, uint32_t count);
+
 /* Copies operand 1 to operand 0 of a walk, in elements of so many bytes (1, 2, 4 or 8). */
 void dlsi_walk_copy(struct dlsi_walk *walk, void *to, const void *from, size_t bytes);
 

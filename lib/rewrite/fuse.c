@@ -107,7 +107,7 @@ int dlsi_rewrite_clamp(struct dlsi_graph *graph, struct dlsi_uses *uses)
 	for (uint32_t i = 0; i < graph->node_count; i++) {
 		struct dlsi_node *node = &graph->nodes[i], *before = NULL;
 
-		if (node->op != &dlsi_op_relu && node->op != &dlsi_op_clip)
+		if ((node->op != &dlsi_op_relu && node->op != &dlsi_op_clip) || !dlsi_clamp_is_known(&node->clamp))
 			continue;
 		for (size_t k = 0; k < sizeof takers / sizeof *takers && !before; k++)
 			before = dlsi_uses_only(uses, graph, node, 0, takers[k]);

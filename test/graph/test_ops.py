@@ -73,6 +73,13 @@ CASES = {
     "clip-max-only": (13, "y = Clip(x, , h)", F, {"h": numpy.float32(0.1)}),
     "clip-crossed": (13, "y = Clip(x, l, h)", F, {"l": numpy.float32(0.5), "h": numpy.float32(0.1)}),
     "clip-constant": (13, "h = Constant<value_float=0.25>() y = Clip(x, , h)", F, {}),
+    "clip-of-inputs": (13, "l = ReduceMin<keepdims=0>(a) h = ReduceMax<keepdims=0>(a) y = Clip(x, l, h)",
+                       {"x": (2, 6), "a": (3,)}, {}),
+    # what is fused is of float32
+    "double": (14, "d = Cast<to=11>(x) m = MatMul(d, w) a = Add(m, k) r = Relu(a) y = Cast<to=1>(r)", F,
+               {"w": numpy.arange(24, dtype=numpy.float64).reshape(12, 2) - 11, "k": numpy.float64([0.5, -0.25])}),
+    "double-flatten": (13, "d = Cast<to=11>(x) f = Flatten(d) m = Gemm(f, w, k) c = Clip(m, l) y = Cast<to=1>(c)", X,
+                       {"w": numpy.ones((858, 2)), "k": numpy.float64([0.5, -0.25]), "l": numpy.float64(0.125)}),
     "add-same": (13, "r = Relu(x) y = Add(x, r)", X, {}),
     "add-constant": (7, "y = Add(x, c)", X, {"c": (6, 1, 1)}),
     "add-constant-last": (13, "y = Add(c, x)", X, {"c": (13,)}),

@@ -231,7 +231,10 @@ static void test_wrong_models_are_refused(void **state)
 		CONV("1 3 9 9", "pads:I=2000000000,2000000000,2000000000,2000000000") "\nout y");
 	assert_refused(DLS_EFORMAT, "cannot make", "in x 1 4\nints s 3 -1\nnode Reshape x s > y\nout y");
 	assert_refused(DLS_EUNSUPPORTED, "not constant", "in x 1 4\nin s 2\nnode Reshape x s > y\nout y");
-	assert_refused(DLS_EUNSUPPORTED, "of int64, and only float32", "in x 1 4\nints s 2\nnode Add x s > y\nout y");
+	assert_refused(
+		DLS_EFORMAT, "'x' of float32 beside 's' of int64", "in x 1 4\nints s 2\nnode Add x s > y\nout y");
+	assert_refused(
+		DLS_EUNSUPPORTED, "of int64, which it is not defined for", "in x 1 4\nints s 2\nnode Exp s > y\nout y");
 	assert_refused(DLS_EUNSUPPORTED, "additional output",
 		"in x 1 1 4\nnode MaxPool x > z i kernel_shape:I=2\nnode Add z i > y\nout y");
 	assert_refused(
