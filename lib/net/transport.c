@@ -1,4 +1,5 @@
 #include "net/transport.h"
+#include "net/context.h"
 
 #include "base/limits.h"
 #include "base/random.h"
@@ -91,7 +92,7 @@ static void unbind(struct dlsi_transport *transport)
 	int event = 0, value;
 
 	dlsi_endpoint_leave(transport->address); /* while nobody else can have it */
-	if (zmq_unbind(transport->socket, transport->address))
+	if (dlsi_context_check_files(NULL) || zmq_unbind(transport->socket, transport->address))
 		return;
 	while (event != ZMQ_EVENT_CLOSED && zmq_poll(&item, 1, UNBIND_MS) > 0)
 		while (event != ZMQ_EVENT_CLOSED && dlsi_monitor_next(&transport->monitor, &event, &value))
@@ -129,7 +130,10 @@ static int open_socket(struct dlsi_transport *transport, struct dls_error *err)
 static int bind_address(struct dlsi_transport *transport, const char *given, struct dls_error *err)
 {
 	size_t room = sizeof transport->address;
+	int rc = dlsi_context_check_files(err);
 
+	if (rc)
+		return rc;
 	if (zmq_bind(transport->socket, transport->address) == 0) {
 		if (zmq_getsockopt(transport->socket, ZMQ_LAST_ENDPOINT, transport->address, &room))
 			return dlsi_fail(err, DLS_EIO, "cannot tell where %s is: %s", given, zmq_strerror(errno));

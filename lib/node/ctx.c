@@ -3,10 +3,9 @@
 #include "base/limits.h"
 #include "base/random.h"
 #include "base/utf8.h"
-#include <errno.h>
+#include "net/context.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include <zmq.h>
 
 static int start(struct dls_ctx *ctx, const struct dls_ctx_options *options, struct dls_error *err)
 {
@@ -17,10 +16,8 @@ static int start(struct dls_ctx *ctx, const struct dls_ctx_options *options, str
 	if (dlsi_random_start())
 		return dlsi_fail(err, DLS_EIO, "the system gives no random numbers");
 	dlsi_host_text(ctx->host);
-	ctx->zmq = zmq_ctx_new();
-	if (!ctx->zmq)
-		return dlsi_fail_errno(err, DLS_EIO, errno, "cannot create a ZeroMQ context");
-	return dlsi_loop_create(&ctx->alloc, &ctx->loop, err);
+	rc = dlsi_context_create(&ctx->zmq, err);
+	return rc ? rc : dlsi_loop_create(&ctx->alloc, &ctx->loop, err);
 }
 
 static void end(struct dls_ctx *ctx)
@@ -29,9 +26,7 @@ static void end(struct dls_ctx *ctx)
 
 	dlsi_executor_destroy(ctx->executor);
 	dlsi_loop_destroy(ctx->loop);
-	if (ctx->zmq)
-		while (zmq_ctx_term(ctx->zmq) < 0 && errno == EINTR)
-			;
+	dlsi_context_destroy(ctx->zmq);
 	pthread_mutex_destroy(&ctx->planes_mutex);
 	pthread_mutex_destroy(&ctx->executor_mutex);
 	dlsi_log_destroy(ctx->log);

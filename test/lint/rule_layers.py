@@ -17,7 +17,7 @@ LIBRARIES = {
     "protobuf-c/": ["reader/"],
     "sodium": ["base/hash.c", "base/random.c"],
     "spng": ["media/"],
-    "zmq": ["net/", "node/ctx."],  # the context that all sockets of a program's part share
+    "zmq": ["net/"],
 }
 
 STANDARD = {"stdbool.h", "stddef.h", "stdint.h"}  # all that public headers need of the C library

@@ -2,10 +2,12 @@
 #include "base/clock.h"
 #include "node/ctx.h"
 #include "test/unit/unit.h"
+#include <dlsched/dlsched.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,5 +146,103 @@ static void test_creation_without_memory(void **state)
 	dls_ctx_destroy(ctx);
 }
 
+/* ---- limits of the system */
+
+/* Nobody else's processes count for this user. */
+#define NOBODY 60123
+
+static int try_worker(struct dls_ctx *ctx, const char *master, struct dls_error *err)
+{
+	struct dls_worker_options options = DLS_WORKER_OPTIONS_INIT;
+	struct dls_worker *worker;
+	int rc;
+
+	options.master = master;
+	options.no_models = 1;
+	rc = dls_worker_create(ctx, &options, &worker, err);
+	if (rc)
+		return rc;
+	rc = dls_worker_start(worker, err);
+	dls_worker_destroy(worker);
+	return rc;
+}
+
+/* Makes what a process of a cluster has, as far as it goes. */
+static int try_programs(struct dls_error *err)
+{
+	struct dls_master_options options = DLS_MASTER_OPTIONS_INIT;
+	struct dls_master *master;
+	struct dls_ctx *ctx;
+	int rc = dls_ctx_create(NULL, &ctx, err);
+
+	if (rc)
+		return rc;
+	options.bind = "tcp://127.0.0.1:0";
+	rc = dls_master_create(ctx, &options, &master, err);
+	if (rc == 0) {
+		rc = try_worker(ctx, dls_master_endpoint(master), err);
+		dls_master_destroy(master);
+	}
+	dls_ctx_destroy(ctx);
+	return rc;
+}
+
+/* In a child, under a limit: 0 it could, 1 it was told why not, 2 it was told something else, 3 the limit cannot be
+ * set.
+ */
+static int try_under_limit(int resource, rlim_t most)
+{
+	struct rlimit limit;
+	struct dls_error err;
+	int rc;
+
+	getrlimit(resource, &limit);
+	limit.rlim_cur = most;
+	if (setrlimit(resource, &limit))
+		return 3;
+	if (resource == RLIMIT_NPROC && geteuid() == 0 && setresuid(NOBODY, NOBODY, NOBODY))
+		return 3;
+	rc = try_programs(&err);
+	if (rc == DLS_EIO)
+		return 1;
+	if (rc)
+		fprintf(stderr, "limit %u: %s\n", (unsigned)most, err.text);
+	return rc ? 2 : 0;
+}
+
+/* It is refused from some limit down, and nothing ends the process. */
+static void sweep_limit(int resource, rlim_t most)
+{
+	unsigned made = 0, refused = 0;
+
+	for (rlim_t limit = 1; limit <= most; limit++) {
+		pid_t child = fork();
+		int status = 0;
+
+		if (child == 0)
+			_exit(try_under_limit(resource, limit));
+		assert_int_equal(waitpid(child, &status, 0), child);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 3)
+			skip();
+		if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
+			fail_msg("limit %u: status %x", (unsigned)limit, (unsigned)status);
+		made += WEXITSTATUS(status) == 0;
+		refused += WEXITSTATUS(status) == 1;
+	}
+	assert_true(made > 0 && refused > 0);
+}
+
+static void test_too_few_descriptors(void **state)
+{
+	(void)state;
+	sweep_limit(RLIMIT_NOFILE, 64);
+}
+
+static void test_too_few_threads(void **state)
+{
+	(void)state;
+	sweep_limit(RLIMIT_NPROC, 16);
+}
+
 UNIT_MAIN(test_log_has_level_and_limit, test_wrong_options_are_refused, test_live_handles_keep_it,
-	test_forked_child_is_told, test_creation_without_memory)
+	test_forked_child_is_told, test_creation_without_memory, test_too_few_descriptors, test_too_few_threads)
