@@ -2,6 +2,7 @@
 #include "device/device.h"
 #include "device/onednn_lower.h"
 #include "device/onednn_program.h"
+#include "device/tuning.h"
 #include "op/list.h"
 
 static const struct dlsi_lowering lowerings[] = {
@@ -25,6 +26,7 @@ static const struct dlsi_lowering lowerings[] = {
 struct processor {
 	const struct dlsi_alloc *alloc;
 	dnnl_engine_t engine;
+	struct dlsi_tuning tuning;
 };
 
 static int open_processor(const struct dlsi_alloc *alloc, void **state_out, struct dls_error *err)
@@ -40,6 +42,7 @@ static int open_processor(const struct dlsi_alloc *alloc, void **state_out, stru
 		dlsi_free(alloc, processor);
 		return dlsi_onednn_fail(err, status, "cannot use the processor");
 	}
+	dlsi_tuning_init(&processor->tuning, alloc);
 	*state_out = processor;
 	return 0;
 }
@@ -48,6 +51,7 @@ static void close_processor(void *state)
 {
 	struct processor *processor = state;
 
+	dlsi_tuning_fini(&processor->tuning);
 	dnnl_engine_destroy(processor->engine);
 	dlsi_free(processor->alloc, processor);
 }
@@ -60,7 +64,7 @@ static int create_set(void *state, const struct dlsi_graph *graph, void **set_ou
 
 	if (!set)
 		return dlsi_fail_memory(err);
-	rc = dlsi_onednn_set_init(set, processor->alloc, processor->engine, graph, err);
+	rc = dlsi_onednn_set_init(set, processor->alloc, processor->engine, &processor->tuning, graph, err);
 	if (rc) {
 		dlsi_onednn_set_fini(set);
 		dlsi_free(processor->alloc, set);

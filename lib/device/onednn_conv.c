@@ -1,5 +1,6 @@
 /* Conv, with what was fused behind it. */
 #include "device/onednn_lower.h"
+#include "device/own.h"
 #include <string.h>
 
 struct dlsi_onednn_window dlsi_onednn_window(const struct dlsi_window *window)
@@ -65,6 +66,9 @@ int dlsi_lower_conv(struct dlsi_program *program, const struct dlsi_node *node, 
 		status = describe(program, node, bias_md, attributes, &pd);
 	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
 	if (rc)
+		return rc;
+	rc = dlsi_own_conv(program, node, pd, err);
+	if (rc != DLS_EUNSUPPORTED)
 		return rc;
 	rc = dlsi_program_use(
 		program, node->inputs[0], dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0), source, err);

@@ -60,15 +60,14 @@ dnnl_status_t dlsi_onednn_keep(struct dlsi_onednn_pool *pool, dnnl_primitive_des
 	return keep(pool, PRIMITIVE_DESCRIPTOR, pd);
 }
 
-/* `strides` NULL: any layout. */
-static dlsi_md describe(struct dlsi_onednn_pool *pool, dnnl_data_type_t type, uint32_t rank, const int64_t *dims,
-	const int64_t *strides)
+/* Laid out by strides, or as the tag says where they are NULL. */
+static dlsi_md describe_as(struct dlsi_onednn_pool *pool, dnnl_data_type_t type, uint32_t rank, const int64_t *dims,
+	const int64_t *strides, dnnl_format_tag_t tag)
 {
 #if DNNL_VERSION_MAJOR >= 3
 	dnnl_memory_desc_t md = NULL;
-	dnnl_status_t status =
-		strides ? dnnl_memory_desc_create_with_strides(&md, (int)rank, dims, type, strides)
-			: dnnl_memory_desc_create_with_tag(&md, (int)rank, dims, type, dnnl_format_tag_any);
+	dnnl_status_t status = strides ? dnnl_memory_desc_create_with_strides(&md, (int)rank, dims, type, strides)
+				       : dnnl_memory_desc_create_with_tag(&md, (int)rank, dims, type, tag);
 
 	if (status == dnnl_success)
 		status = keep(pool, DESCRIPTION, md);
@@ -79,10 +78,21 @@ static dlsi_md describe(struct dlsi_onednn_pool *pool, dnnl_data_type_t type, ui
 	if (md && strides)
 		status = dnnl_memory_desc_init_by_strides(md, (int)rank, dims, type, strides);
 	else if (md)
-		status = dnnl_memory_desc_init_by_tag(md, (int)rank, dims, type, dnnl_format_tag_any);
+		status = dnnl_memory_desc_init_by_tag(md, (int)rank, dims, type, tag);
 #endif
 	pool->failed |= status != dnnl_success;
 	return status == dnnl_success ? md : NULL;
+}
+
+static dlsi_md describe(struct dlsi_onednn_pool *pool, dnnl_data_type_t type, uint32_t rank, const int64_t *dims,
+	const int64_t *strides)
+{
+	return describe_as(pool, type, rank, dims, strides, dnnl_format_tag_any);
+}
+
+dlsi_md dlsi_md_blocked(struct dlsi_onednn_pool *pool, const int64_t *dims, int block)
+{
+	return describe_as(pool, dnnl_f32, 4, dims, NULL, block == 16 ? dnnl_nChw16c : dnnl_nChw8c);
 }
 
 dlsi_md dlsi_md_strided(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims, const int64_t *strides)

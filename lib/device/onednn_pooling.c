@@ -1,5 +1,6 @@
 /* MaxPool, AveragePool and GlobalAveragePool. */
 #include "device/onednn_lower.h"
+#include "device/own.h"
 
 /* oneDNN wants padding that the last window reaches exactly, also where ceil_mode lets it stick out further. */
 static struct dlsi_onednn_window reach(const struct dlsi_window *window, const int64_t *source, const int64_t *target)
@@ -48,7 +49,9 @@ static int lower(
 
 int dlsi_lower_max_pool(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
-	return lower(program, node, dnnl_pooling_max, err);
+	int rc = dlsi_own_max_pool(program, node, err);
+
+	return rc == DLS_EUNSUPPORTED ? lower(program, node, dnnl_pooling_max, err) : rc;
 }
 
 int dlsi_lower_average_pool(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)

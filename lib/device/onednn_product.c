@@ -1,6 +1,7 @@
 /* Gemm and MatMul: an inner product where the right side is a constant matrix, whose layout oneDNN may then choose,
  * else a product of two dense stacks of matrices. */
 #include "device/onednn_lower.h"
+#include "device/own.h"
 #include <string.h>
 
 /* target = clamp(alpha * A * B + beta * C) */
@@ -133,6 +134,17 @@ static int lower_inner(struct dlsi_program *program, const struct product *produ
 	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
 	if (rc)
 		return rc;
+	if (product->alpha == 1 && (product->c == DLSI_NO_VALUE || bias)) {
+		const struct dlsi_own_full full = {.rows = source[0],
+			.inputs = b->dims[product->transpose_b],
+			.outputs = target[1],
+			.bias = product->c,
+			.transposed = product->transpose_b};
+
+		rc = dlsi_own_full(program, node, &full, pd, err);
+		if (rc != DLS_EUNSUPPORTED)
+			return rc;
+	}
 	source_md = dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
 	view = dlsi_md_plain(pool, rank, source);
 	rc = stacked ? dlsi_program_use_as(program, node->inputs[0], view, source_md, &arguments[0].operand, err)

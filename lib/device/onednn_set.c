@@ -7,6 +7,7 @@ enum { ALIGN = 64 };
 struct dlsi_onednn_packed {
 	struct dlsi_onednn_packed *next;
 	const void *from_data;
+	uint64_t form; /* of our own; 0: oneDNN's, as follows */
 	dlsi_md from, to;
 	void *block; /* of the allocator; the data begins at its first aligned byte */
 };
@@ -34,11 +35,11 @@ static void *take_block(struct dlsi_onednn_set *set, size_t bytes)
 }
 
 int dlsi_onednn_set_init(struct dlsi_onednn_set *set, const struct dlsi_alloc *alloc, dnnl_engine_t engine,
-	const struct dlsi_graph *graph, struct dls_error *err)
+	struct dlsi_tuning *tuning, const struct dlsi_graph *graph, struct dls_error *err)
 {
 	dnnl_status_t status;
 
-	*set = (struct dlsi_onednn_set){.alloc = alloc, .graph = graph, .engine = engine};
+	*set = (struct dlsi_onednn_set){.alloc = alloc, .graph = graph, .engine = engine, .tuning = tuning};
 	dlsi_onednn_pool_init(&set->pool, alloc);
 	status = dnnl_stream_create(&set->stream, engine, dnnl_stream_default_flags);
 	return status == dnnl_success ? 0 : dlsi_onednn_fail(err, status, "cannot make a stream");
@@ -129,7 +130,7 @@ int dlsi_onednn_set_pack(struct dlsi_onednn_set *set, const void *data, dlsi_md 
 		return 0;
 	}
 	for (packed = set->packed; packed; packed = packed->next) {
-		if (packed->from_data == data && dnnl_memory_desc_equal(packed->from, from) &&
+		if (packed->from_data == data && !packed->form && dnnl_memory_desc_equal(packed->from, from) &&
 			dnnl_memory_desc_equal(packed->to, to)) {
 			*packed_out = align(packed->block);
 			return 0;
@@ -151,6 +152,38 @@ int dlsi_onednn_set_pack(struct dlsi_onednn_set *set, const void *data, dlsi_md 
 		dlsi_free(set->alloc, packed->block);
 		return dlsi_onednn_fail(err, status, "cannot lay out weights");
 	}
+	packed->next = set->packed;
+	set->packed = packed;
+	*packed_out = align(packed->block);
+	return 0;
+}
+
+int dlsi_onednn_set_pack_own(struct dlsi_onednn_set *set, const void *data, size_t from, uint64_t form, size_t bytes,
+	dlsi_pack *pack, const void *how, const void **packed_out, struct dls_error *err)
+{
+	struct dlsi_onednn_packed *packed;
+	void *aligned = NULL;
+
+	for (packed = set->packed; packed; packed = packed->next) {
+		if (packed->from_data == data && packed->form == form) {
+			*packed_out = align(packed->block);
+			return 0;
+		}
+	}
+	packed = dlsi_arena_take(&set->pool.arena, 1, sizeof *packed);
+	if (!packed)
+		return dlsi_fail_memory(err);
+	*packed = (struct dlsi_onednn_packed){.from_data = data, .form = form, .block = take_block(set, bytes)};
+	if (packed->block && (uintptr_t)data % sizeof(float)) {
+		aligned = take_block(set, from);
+		data = aligned ? memcpy(align(aligned), data, from) : NULL;
+	}
+	if (!packed->block || !data) {
+		dlsi_free(set->alloc, packed->block);
+		return dlsi_fail_memory(err);
+	}
+	pack(how, data, align(packed->block));
+	dlsi_free(set->alloc, aligned);
 	packed->next = set->packed;
 	set->packed = packed;
 	*packed_out = align(packed->block);

@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 
 struct dlsi_onednn_packed;
+struct dlsi_tuning;
 
 struct dlsi_onednn_set {
 	const struct dlsi_alloc *alloc;
@@ -16,6 +17,7 @@ struct dlsi_onednn_set {
 	dnnl_stream_t stream;
 	struct dlsi_onednn_pool pool;
 	struct dlsi_onednn_packed *packed;
+	struct dlsi_tuning *tuning; /* the device's */
 
 	/* One program runs at a time, so they all use the same bytes; grown to what the largest needs. */
 	void *activations_block;
@@ -27,7 +29,7 @@ struct dlsi_onednn_set {
 int dlsi_onednn_fail(struct dls_error *err, dnnl_status_t status, const char *what);
 
 int dlsi_onednn_set_init(struct dlsi_onednn_set *set, const struct dlsi_alloc *alloc, dnnl_engine_t engine,
-	const struct dlsi_graph *graph, struct dls_error *err);
+	struct dlsi_tuning *tuning, const struct dlsi_graph *graph, struct dls_error *err);
 void dlsi_onednn_set_fini(struct dlsi_onednn_set *set);
 
 /* The constant at `data`, which is laid out as `from`, laid out as `to`: made the first time, shared from then on, and
@@ -35,6 +37,14 @@ void dlsi_onednn_set_fini(struct dlsi_onednn_set *set);
  * DLS_ENOMEM, DLS_EUNSUPPORTED, DLS_EIO. */
 int dlsi_onednn_set_pack(struct dlsi_onednn_set *set, const void *data, dlsi_md from, dlsi_md to,
 	const void **packed_out, struct dls_error *err);
+
+/* Makes `packed` out of the constant at `data`, which is aligned to its elements. */
+typedef void dlsi_pack(const void *how, const float *data, float *packed);
+
+/* The constant at `data`, of `from` bytes, in a form of our own: `bytes` that `pack` makes the first time. `form`, not
+ * 0, tells the forms of one constant apart. Errors: DLS_ENOMEM. */
+int dlsi_onednn_set_pack_own(struct dlsi_onednn_set *set, const void *data, size_t from, uint64_t form, size_t bytes,
+	dlsi_pack *pack, const void *how, const void **packed_out, struct dls_error *err);
 
 /* Makes set->activations at least this large; what it held is lost, and it may move. Errors: DLS_ENOMEM. */
 int dlsi_onednn_set_reserve(struct dlsi_onednn_set *set, size_t bytes, struct dls_error *err);

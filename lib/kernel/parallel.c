@@ -11,6 +11,15 @@ static void in_team(int threads, int64_t count, dlsi_parallel_part *part, void *
 }
 #endif
 
+int dlsi_parallel_threads(void)
+{
+#ifdef _OPENMP
+	return omp_get_max_threads();
+#else
+	return 1;
+#endif
+}
+
 void dlsi_parallel(int threads, int64_t count, dlsi_parallel_part *part, void *work)
 {
 #ifdef _OPENMP

@@ -2,7 +2,6 @@
 
 #include "base/shape.h"
 #include "base/tensor.h"
-#include "device/device.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +48,6 @@ void dlsi_node_model_destroy(struct dls_model *model)
 		return;
 	ctx = model->ctx;
 	dlsi_model_destroy(model->model);
-	dlsi_device_destroy(model->device);
 	dlsi_model_folder_close(&model->folder);
 	dlsi_free(&ctx->alloc, model);
 	dlsi_ctx_unref(ctx);
@@ -68,14 +66,15 @@ static int load(struct dls_model *model, struct dls_error *err)
 {
 	const struct dlsi_alloc *alloc = &model->ctx->alloc;
 	const struct dlsi_model_folder *folder = &model->folder;
-	int rc = 0;
+	struct dlsi_device *device;
+	int rc;
 
-	if (!model->device)
-		rc = dlsi_device_create(alloc, &dlsi_device_onednn, &model->device, err);
-	if (rc == 0 && !model->model)
-		rc = dlsi_model_load(
-			alloc, model->device, DLSI_MODEL_ONNX, folder->onnx, folder->onnx_length, &model->model, err);
-	return rc;
+	if (model->model)
+		return 0;
+	rc = dlsi_ctx_device(model->ctx, &device, err);
+	return rc ? rc
+		  : dlsi_model_load(
+			    alloc, device, DLSI_MODEL_ONNX, folder->onnx, folder->onnx_length, &model->model, err);
 }
 
 static void execute(struct dlsi_work *work)

@@ -6,12 +6,9 @@
 #include "node/ctx.h"
 #include <dlsched/model.h>
 
-struct dlsi_device;
-
 struct dls_model {
 	struct dls_ctx *ctx;
 	struct dlsi_model_folder folder;
-	struct dlsi_device *device; /* the executor's, like the next; NULL until the first run */
 	struct dlsi_model *model;
 };
 

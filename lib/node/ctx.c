@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "base/random.h"
 #include "base/utf8.h"
+#include "device/device.h"
 #include "net/context.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ static void end(struct dls_ctx *ctx)
 	struct dlsi_alloc alloc = ctx->alloc;
 
 	dlsi_executor_destroy(ctx->executor);
+	dlsi_device_destroy(ctx->device);
 	dlsi_loop_destroy(ctx->loop);
 	dlsi_context_destroy(ctx->zmq);
 	pthread_mutex_destroy(&ctx->planes_mutex);
@@ -103,6 +105,19 @@ int dlsi_ctx_executor(struct dls_ctx *ctx, struct dlsi_executor **executor_out, 
 		rc = dlsi_executor_create(&ctx->alloc, "dls-executor", &ctx->executor, err);
 	if (rc == 0)
 		*executor_out = ctx->executor;
+	pthread_mutex_unlock(&ctx->executor_mutex);
+	return rc;
+}
+
+int dlsi_ctx_device(struct dls_ctx *ctx, struct dlsi_device **device_out, struct dls_error *err)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&ctx->executor_mutex);
+	if (!ctx->device)
+		rc = dlsi_device_create(&ctx->alloc, &dlsi_device_onednn, &ctx->device, err);
+	if (rc == 0)
+		*device_out = ctx->device;
 	pthread_mutex_unlock(&ctx->executor_mutex);
 	return rc;
 }

@@ -14,6 +14,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+struct dlsi_device;
+
 struct dls_ctx {
 	struct dlsi_alloc alloc;
 	struct dlsi_process process; /* that made it */
@@ -25,8 +27,9 @@ struct dls_ctx {
 	pthread_mutex_t planes_mutex;
 	struct dlsi_list planes; /* node/plane.c */
 
-	pthread_mutex_t executor_mutex;
-	struct dlsi_executor *executor; /* NULL: nobody has asked for it */
+	pthread_mutex_t executor_mutex; /* of the next two; NULL: nobody has asked for it */
+	struct dlsi_executor *executor;
+	struct dlsi_device *device;
 
 	struct dlsi_log *log;
 	enum dls_log_level log_level; /* 0: nothing is logged */
@@ -46,6 +49,9 @@ void dlsi_ctx_unref(struct dls_ctx *ctx);
 /* The executor on which the program's threads have models run; one, whatever their number. It is the context's.
  * Errors: as dlsi_executor_create. */
 int dlsi_ctx_executor(struct dls_ctx *ctx, struct dlsi_executor **executor_out, struct dls_error *err);
+
+/* The device of those models, which lasts as long as the context. Errors: as dlsi_device_create. */
+int dlsi_ctx_device(struct dls_ctx *ctx, struct dlsi_device **device_out, struct dls_error *err);
 
 /* A line for the operator; longer than DLSI_LOG_LINE_BYTES it is cut. Never waits, and costs nothing above the level
  * that is asked for. */

@@ -1,0 +1,33 @@
+/* Nodes on our own kernels (kernel/), where those are faster than oneDNN's. Each answers DLS_EUNSUPPORTED, without a
+ * word in err, for a node that they do not serve. */
+#ifndef DLSI_OWN_H
+#define DLSI_OWN_H
+
+#include "device/onednn_program.h"
+#include "kernel/axis.h"
+
+/* A Conv on the kernel that measures fastest against oneDNN's primitive of `pd`; DLS_EUNSUPPORTED also where that one
+ * wins. */
+int dlsi_own_conv(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,
+	struct dls_error *err);
+
+/* The dense elements of the node's first input as [rows, inputs] times its second one, a constant matrix, plus a
+ * constant per output (the value `bias`, or DLSI_NO_VALUE), clamped: a dense [rows, outputs]. */
+struct dlsi_own_full {
+	int64_t rows, inputs, outputs;
+	uint32_t bias;
+	bool transposed; /* the matrix is [outputs, inputs], else [inputs, outputs] */
+};
+
+/* DLS_EUNSUPPORTED also where oneDNN's primitive of `pd` is faster. */
+int dlsi_own_full(struct dlsi_program *program, const struct dlsi_node *node, const struct dlsi_own_full *full,
+	const_dnnl_primitive_desc_t pd, struct dls_error *err);
+
+/* A MaxPool of pixels. */
+int dlsi_own_max_pool(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err);
+
+/* The window along its i-th spatial dimension. */
+struct dlsi_kernel_axis dlsi_own_axis(
+	const struct dlsi_window *window, uint32_t i, const struct dlsi_value *source, const struct dlsi_value *target);
+
+#endif

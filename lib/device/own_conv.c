@@ -1,0 +1,220 @@
+/* Conv on our own kernels. */
+#include "device/onednn_lower.h"
+#include "device/own.h"
+#include "device/tune.h"
+#include "device/tuning.h"
+#include "kernel/direct.h"
+#include "kernel/isa.h"
+#include "kernel/parallel.h"
+#include "kernel/winograd.h"
+#include <string.h>
+
+/* The functions of a kernel, which all convolutions have alike. */
+struct kernel {
+	bool (*supported)(const struct dlsi_kernel_conv *conv);
+	size_t (*weights_bytes)(const struct dlsi_kernel_conv *conv);
+	void (*pack)(const struct dlsi_kernel_conv *conv, const float *weights, float *packed);
+	size_t (*scratch_bytes)(const struct dlsi_kernel_conv *conv, int threads);
+	void (*run)(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
+		const float *addend, float *target, void *scratch, int threads);
+};
+
+static const struct kernel kernels[] = {
+	{dlsi_winograd_supported, dlsi_winograd_weights_bytes, dlsi_winograd_pack, dlsi_winograd_scratch_bytes,
+		dlsi_winograd_run},
+	{dlsi_direct_supported, dlsi_direct_weights_bytes, dlsi_direct_pack, dlsi_direct_scratch_bytes,
+		dlsi_direct_run},
+};
+
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+/* A convolution on one of them; as the context of a step, its arguments are source, target, scratch, then bias and
+ * addend if there are any. */
+struct own_conv {
+	const struct kernel *kernel;
+	struct dlsi_kernel_conv conv;
+	const float *packed;
+	int threads;
+	bool biased, added;
+};
+
+/* False where no kernel of ours applies. */
+static bool describe(
+	const struct dlsi_program *program, const struct dlsi_node *node, int64_t batch, struct dlsi_kernel_conv *conv)
+{
+	const struct dlsi_graph *graph = program->set->graph;
+	const struct dlsi_value *source = dlsi_node_input(graph, node, 0), *weights = dlsi_node_input(graph, node, 1);
+	const struct dlsi_value *bias = dlsi_node_input(graph, node, 2), *target = dlsi_node_output(graph, node);
+	const struct dlsi_window *window = &node->conv.window;
+
+	if (source->rank != 4 || !weights->data || (bias && !bias->data) || window->dilations[0] != 1 ||
+		window->dilations[1] != 1)
+		return false;
+	*conv = (struct dlsi_kernel_conv){
+		.block = dlsi_isa_block(),
+		.batch = source->batched ? source->dims[0] * batch : source->dims[0],
+		.groups = node->conv.groups,
+		.source_channels = source->dims[1],
+		.target_channels = target->dims[1],
+		.height = dlsi_own_axis(window, 0, source, target),
+		.width = dlsi_own_axis(window, 1, source, target),
+		.clamp = node->fused,
+	};
+	return true;
+}
+
+static void pack(const void *how, const float *weights, float *packed)
+{
+	const struct own_conv *own = how;
+
+	own->kernel->pack(&own->conv, weights, packed);
+}
+
+static int use_weights(
+	struct dlsi_program *program, const struct dlsi_node *node, struct own_conv *own, struct dls_error *err)
+{
+	const struct dlsi_value *weights = dlsi_node_input(program->set->graph, node, 1);
+	uint64_t form = (uint64_t)(own->kernel - kernels + 1) | (uint64_t)own->conv.block << 8 |
+			(uint64_t)own->conv.groups << 16;
+	const void *packed;
+	int rc = dlsi_onednn_set_pack_own(program->set, weights->data, dlsi_value_bytes(weights), form,
+		own->kernel->weights_bytes(&own->conv), pack, own, &packed, err);
+
+	if (rc == 0)
+		own->packed = packed;
+	return rc;
+}
+
+/* ---- measuring */
+
+static void run_once(void *arg, void *const *buffers)
+{
+	const struct own_conv *own = arg;
+
+	own->kernel->run(&own->conv, buffers[0], buffers[1], NULL, own->added ? buffers[2] : NULL, buffers[2],
+		buffers[3], own->threads);
+}
+
+static int measure(struct dlsi_program *program, struct own_conv *own, int64_t *ns_out, struct dls_error *err)
+{
+	const struct dlsi_kernel_conv *conv = &own->conv;
+	const size_t bytes[] = {
+		(size_t)(conv->batch * dlsi_kernel_conv_source_pitch(conv)) * sizeof(float),
+		own->kernel->weights_bytes(conv),
+		(size_t)(conv->batch * dlsi_kernel_conv_target_pitch(conv)) * sizeof(float),
+		own->kernel->scratch_bytes(conv, own->threads),
+	};
+
+	return dlsi_tune_measure(program->set->alloc, run_once, own, bytes, sizeof bytes / sizeof *bytes, ns_out, err);
+}
+
+/* What decides how fast the kernels are. */
+static struct dlsi_tuning_key key_of(const struct own_conv *own)
+{
+	const struct dlsi_kernel_conv *conv = &own->conv;
+
+	return (struct dlsi_tuning_key){{conv->batch, conv->groups, conv->source_channels, conv->target_channels,
+		conv->height.source, conv->height.target, conv->height.kernel, conv->height.stride, conv->height.pad,
+		conv->width.source, conv->width.target, conv->width.kernel, conv->width.stride, conv->width.pad,
+		own->added, own->threads}};
+}
+
+/* The fastest kernel, or NULL for oneDNN's. */
+static int choose(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,
+	const struct kernel **kernel_out, struct dls_error *err)
+{
+	struct own_conv own = {.threads = dlsi_parallel_threads(),
+		.added = dlsi_node_input(program->set->graph, node, DLSI_CONV_ADDEND) != NULL};
+	struct dlsi_tuning_key key;
+	uint32_t choice = KERNELS;
+	int64_t best = 0, ns;
+	int rc = 0;
+
+	*kernel_out = NULL;
+	if (!describe(program, node, program->batch, &own.conv))
+		return 0;
+	key = key_of(&own);
+	if (dlsi_tuning_find(program->set->tuning, &key, &choice)) {
+		*kernel_out = choice < KERNELS ? &kernels[choice] : NULL;
+		return 0;
+	}
+	for (int i = 0; rc == 0 && i < KERNELS; i++) {
+		own.kernel = &kernels[i];
+		if (!own.kernel->supported(&own.conv))
+			continue;
+		if (!best)
+			rc = dlsi_tune_measure_primitive(program->set, pd, &best, err);
+		if (rc == 0)
+			rc = measure(program, &own, &ns, err);
+		if (rc == 0 && ns < best) {
+			best = ns;
+			choice = (uint32_t)i;
+		}
+	}
+	if (rc == 0)
+		rc = dlsi_tuning_settle(program->set->tuning, &key, &choice, err);
+	if (rc == 0 && choice < KERNELS)
+		*kernel_out = &kernels[choice];
+	return rc;
+}
+
+/* ---- lowering */
+
+static int run(void *context, void *const *places, struct dls_error *err)
+{
+	const struct own_conv *own = context;
+	const float *bias = own->biased ? places[3] : NULL, *addend = own->added ? places[3 + own->biased] : NULL;
+
+	(void)err;
+	own->kernel->run(&own->conv, places[0], own->packed, bias, addend, places[1], places[2], own->threads);
+	return 0;
+}
+
+static int lower(
+	struct dlsi_program *program, const struct dlsi_node *node, struct own_conv *own, struct dls_error *err)
+{
+	struct dlsi_argument arguments[5] = {{0}};
+	int64_t dims[DLS_TENSOR_RANK];
+	uint32_t count = 3;
+	int rc = use_weights(program, node, own, err);
+
+	dlsi_program_dims(program, node->inputs[0], dims);
+	if (rc == 0)
+		rc = dlsi_program_use(program, node->inputs[0], dlsi_md_blocked(&program->pool, dims, own->conv.block),
+			&arguments[0].operand, err);
+	if (rc == 0 && own->biased)
+		rc = dlsi_program_use(program, node->inputs[2], dlsi_program_plain(program, node->inputs[2]),
+			&arguments[count++].operand, err);
+	dlsi_program_dims(program, node->outputs[0], dims);
+	if (rc == 0 && own->added)
+		rc = dlsi_program_use(program, node->inputs[DLSI_CONV_ADDEND],
+			dlsi_md_blocked(&program->pool, dims, own->conv.block), &arguments[count++].operand, err);
+	if (rc == 0)
+		rc = dlsi_program_target(program, node->outputs[0],
+			dlsi_md_blocked(&program->pool, dims, own->conv.block), &arguments[1].operand, err);
+	if (rc == 0)
+		rc = dlsi_program_scratch(program,
+			dlsi_md_bytes(&program->pool, (int64_t)own->kernel->scratch_bytes(&own->conv, own->threads)),
+			&arguments[2].operand, err);
+	return rc ? rc : dlsi_program_call(program, run, own, arguments, count, err);
+}
+
+int dlsi_own_conv(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,
+	struct dls_error *err)
+{
+	const struct dlsi_graph *graph = program->set->graph;
+	struct own_conv *own = dlsi_arena_take(&program->pool.arena, 1, sizeof *own);
+	const struct kernel *kernel = NULL;
+	int rc = own ? choose(program, node, pd, &kernel, err) : dlsi_fail_memory(err);
+
+	if (rc)
+		return rc;
+	if (!kernel)
+		return DLS_EUNSUPPORTED;
+	describe(program, node, program->batch, &own->conv);
+	own->kernel = kernel;
+	own->threads = dlsi_parallel_threads();
+	own->biased = dlsi_node_input(graph, node, 2) != NULL;
+	own->added = dlsi_node_input(graph, node, DLSI_CONV_ADDEND) != NULL;
+	return lower(program, node, own, err);
+}
