@@ -95,7 +95,10 @@ def best(rates, kinds):
 def tell_point(name, batch, threads, rates, busy):
     point = f"infer.{name}.b{batch}.t{threads}"
     operations = infer_models.count_operations(name)
-    peak = [rate * 2 * infer_engines.MATRIX_SIDE**3 for rate in rates["sgemm"]]
+    product = 2 * infer_engines.MATRIX_SIDE**3
+    peak = [rate * product for rate in rates["sgemm"]]
+    tell_values(f"{point}.sgemm", [rate / 1e9 for rate in peak], "GFLOP/s", "higher",
+                per_processor_second=round(statistics.median(busy["sgemm"]) * product / 1e9, 2))
     for kind in rates:
         if kind != "sgemm":
             share = statistics.median(rates[kind]) * operations / statistics.median(peak)
