@@ -21,17 +21,39 @@ static const char *const expected[] = {
 	[CLI_SECONDS] = "a number of seconds",
 };
 
-static int parse(const char *path, const char *text, cJSON **config_out, struct dls_error *err)
+static size_t line_of(const char *text, const char *place)
 {
-	const char *end = text;
-	cJSON *config = cJSON_ParseWithOpts(text, &end, 1);
 	size_t line = 1;
 
-	if (!config) {
-		for (const char *at = text; at < end; at++)
-			line += *at == '\n';
-		return cli_fail(err, DLS_EINVAL, "%s is not JSON, from line %zu on", path, line);
+	for (; text < place; text++)
+		line += *text == '\n';
+	return line;
+}
+
+/* cJSON keeps no lengths, so that a string would end at this character. */
+static const char *find_nul(const char *text)
+{
+	for (; *text; text++) {
+		if (*text != '\\')
+			continue;
+		if (strncmp(text, "\\u0000", 6) == 0)
+			return text;
+		text += text[1] != '\0';
 	}
+	return NULL;
+}
+
+static int parse(const char *path, const char *text, cJSON **config_out, struct dls_error *err)
+{
+	const char *nul = find_nul(text), *end = text;
+	cJSON *config;
+
+	if (nul)
+		return cli_fail(err, DLS_EINVAL, "%s: line %zu has \\u0000, which no key and no value may hold", path,
+			line_of(text, nul));
+	config = cJSON_ParseWithOpts(text, &end, 1);
+	if (!config)
+		return cli_fail(err, DLS_EINVAL, "%s is not JSON, from line %zu on", path, line_of(text, end));
 	*config_out = config;
 	if (!cJSON_IsObject(config))
 		return cli_fail(err, DLS_EINVAL, "%s must be a JSON object whose keys are long names of options", path);

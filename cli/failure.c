@@ -20,14 +20,15 @@ int cli_fail(struct dls_error *err, int code, const char *format, ...)
 int cli_fail_errno(struct dls_error *err, int code, const char *format, ...)
 {
 	int os_error = errno;
+	char reason[128];
 	va_list arguments;
-	size_t length;
 
+	/* The reason stays whole, however long a name before it is. */
+	snprintf(reason, sizeof reason, ": %s", strerror(os_error));
 	va_start(arguments, format);
-	vsnprintf(err->text, sizeof err->text, format, arguments);
+	vsnprintf(err->text, sizeof err->text - strlen(reason), format, arguments);
 	va_end(arguments);
-	length = strlen(err->text);
-	snprintf(err->text + length, sizeof err->text - length, ": %s", strerror(os_error));
+	strcat(err->text, reason);
 	err->code = code;
 	err->os_error = os_error;
 	return code;

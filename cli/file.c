@@ -2,8 +2,7 @@
 
 #include "cli/failure.h"
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -70,62 +69,116 @@ static int check_place(const char *path, struct dls_error *err)
 	return 0;
 }
 
-int cli_file_begin(const char *path, char **temporary_out, int *file_out, struct dls_error *err)
+/* A file without a name, or -1. It can be given one later only where /proc is. */
+static int open_nameless(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int file = folder && access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
+								: -1;
+
+	free(folder);
+	return file;
+}
+
+static int open_beside(struct cli_new_file *file)
 {
 	mode_t mask = umask(0);
-	char *temporary;
-	int file, rc = check_place(path, err);
+	int opened;
 
 	umask(mask);
+	sprintf(file->beside, "%s.XXXXXX", file->path);
+	opened = mkstemp(file->beside);
+	file->is_beside = opened >= 0;
+	if (file->is_beside)
+		fchmod(opened, 0666 & ~mask);
+	return opened;
+}
+
+int cli_file_begin(const char *path, struct cli_new_file *file_out, struct dls_error *err)
+{
+	struct cli_new_file file = {.path = path};
+	int opened, rc = check_place(path, err);
+
 	if (rc)
 		return rc;
-	temporary = malloc(strlen(path) + sizeof ".XXXXXX");
-	if (!temporary)
+	file.beside = malloc(strlen(path) + sizeof ".XXXXXX");
+	if (!file.beside)
 		return cli_fail(err, DLS_ENOMEM, "out of memory");
-	sprintf(temporary, "%s.XXXXXX", path);
-	file = mkstemp(temporary);
-	if (file >= 0 && fchmod(file, 0666 & ~mask) == 0) {
-		*temporary_out = temporary;
-		*file_out = file;
+	opened = open_nameless(path);
+	if (opened < 0)
+		opened = open_beside(&file);
+	file.stream = opened < 0 ? NULL : fdopen(opened, "wb");
+	if (!file.stream) {
+		rc = cli_fail_errno(err, DLS_EIO, "cannot write %s", path);
+		if (opened >= 0)
+			close(opened);
+		cli_file_fini(&file);
+		return rc;
+	}
+	*file_out = file;
+	return 0;
+}
+
+/* Links a nameless file to `path` or, if that is taken, to a name beside it. */
+static int give_name(struct cli_new_file *file)
+{
+	char source[32];
+	unsigned number = (unsigned)getpid();
+
+	snprintf(source, sizeof source, "/proc/self/fd/%d", fileno(file->stream));
+	if (linkat(AT_FDCWD, source, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW) == 0)
 		return 0;
+	while (errno == EEXIST && !file->is_beside) {
+		sprintf(file->beside, "%s.%06x", file->path, number++ & 0xffffff);
+		file->is_beside = linkat(AT_FDCWD, source, AT_FDCWD, file->beside, AT_SYMLINK_FOLLOW) == 0;
 	}
-	cli_fail_errno(err, DLS_EIO, "cannot write %s", path);
-	if (file >= 0) {
-		close(file);
-		unlink(temporary);
-	}
-	free(temporary);
-	return err->code;
+	return file->is_beside ? 0 : -1;
+}
+
+int cli_file_finish(struct cli_new_file *file, struct dls_error *err)
+{
+	bool good = fflush(file->stream) == 0 && !ferror(file->stream) && fsync(fileno(file->stream)) == 0;
+
+	if (good && !file->is_beside)
+		good = give_name(file) == 0;
+	if (good && file->is_beside)
+		good = rename(file->beside, file->path) == 0;
+	if (!good)
+		return cli_fail_errno(err, DLS_EIO, "cannot write %s", file->path);
+	file->is_beside = false;
+	return 0;
+}
+
+void cli_file_fini(struct cli_new_file *file)
+{
+	if (file->stream)
+		fclose(file->stream);
+	if (file->is_beside)
+		unlink(file->beside);
+	free(file->beside);
+	*file = (struct cli_new_file){0};
 }
 
 int cli_file_write(const char *path, const char *text, struct dls_error *err)
 {
-	size_t length = strlen(text);
-	char *temporary;
-	bool written;
-	int file, rc = cli_file_begin(path, &temporary, &file, err);
+	struct cli_new_file file;
+	int rc = cli_file_begin(path, &file, err);
 
 	if (rc)
 		return rc;
-	written = write(file, text, length) == (ssize_t)length;
-	written = close(file) == 0 && written;
-	if (!written || rename(temporary, path) != 0) {
-		rc = cli_fail_errno(err, DLS_EIO, "cannot write %s", path);
-		unlink(temporary);
-	}
-	free(temporary);
+	fputs(text, file.stream);
+	rc = cli_file_finish(&file, err);
+	cli_file_fini(&file);
 	return rc;
 }
 
 int cli_file_check(const char *path, struct dls_error *err)
 {
-	char *temporary;
-	int file, rc = cli_file_begin(path, &temporary, &file, err);
+	struct cli_new_file file;
+	int rc = cli_file_begin(path, &file, err);
 
-	if (rc)
-		return rc;
-	close(file);
-	unlink(temporary);
-	free(temporary);
-	return 0;
+	if (rc == 0)
+		cli_file_fini(&file);
+	return rc;
 }

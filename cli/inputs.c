@@ -4,13 +4,33 @@
 #include "cli/file.h"
 #include "cli/signals.h"
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 enum { LIST_BYTES = 1 << 30 };
+
+static int check_name(const struct cli_inputs *inputs, const char *path, struct dls_error *err)
+{
+	size_t length = strlen(path);
+
+	if (!length)
+		return cli_fail(err, DLS_EINVAL, "the name of input %zu is empty", inputs->count + 1);
+	if (length >= PATH_MAX)
+		return cli_fail(err, DLS_EINVAL,
+			"the name of input %zu, \"%.32s...\", has %zu bytes; the system takes %d", inputs->count + 1,
+			path, length, PATH_MAX - 1);
+	return 0;
+}
 
 static int add(struct cli_inputs *inputs, const char *path, struct dls_error *err)
 {
+	int rc = check_name(inputs, path, err);
+
+	if (rc)
+		return rc;
 	if (inputs->count == inputs->capacity) {
 		size_t capacity = inputs->capacity ? 2 * inputs->capacity : 64;
 		struct cli_input *grown = realloc(inputs->at, capacity * sizeof *grown);
@@ -24,16 +44,32 @@ static int add(struct cli_inputs *inputs, const char *path, struct dls_error *er
 	return 0;
 }
 
+/* Empty lines are none; a carriage return at the end is that of a text from Windows. */
+static int add_line(struct cli_inputs *inputs, char *line, struct dls_error *err)
+{
+	size_t length = strlen(line);
+
+	if (line[length - 1] == '\r')
+		line[--length] = '\0';
+	return length ? add(inputs, line, err) : 0;
+}
+
 static int add_list(struct cli_inputs *inputs, const char *list, struct dls_error *err)
 {
+	size_t before = inputs->count;
 	char *text, *rest, *line;
-	int rc = cli_file_read(list, LIST_BYTES, &text, err);
+	int rc = *list ? cli_file_read(list, LIST_BYTES, &text, err)
+		       : cli_fail(err, DLS_EINVAL, "@ must be followed by the name of a list of inputs");
 
 	if (rc)
 		return rc;
 	inputs->lists[inputs->list_count++] = text;
+	if (strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
+		text += strlen(BYTE_ORDER_MARK);
 	for (line = strtok_r(text, "\n", &rest); line && rc == 0; line = strtok_r(NULL, "\n", &rest))
-		rc = add(inputs, line, err);
+		rc = add_line(inputs, line, err);
+	if (rc == 0 && inputs->count == before)
+		rc = cli_fail(err, DLS_EINVAL, "%s lists no inputs", strcmp(list, "-") == 0 ? "standard input" : list);
 	return rc;
 }
 

@@ -3,9 +3,7 @@
 #include "cli/failure.h"
 #include "cli/file.h"
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { ALIGNMENT = 64, PREFIX_BYTES = 10, HEADER_BYTES = 512 };
 
@@ -26,20 +24,12 @@ static const char *const spellings[] = {
 
 int cli_npy_init(const char *path, uint64_t items, struct cli_npy *npy_out, struct dls_error *err)
 {
-	struct cli_npy npy = {.path = path, .items = items};
-	int file, rc = cli_file_begin(path, &npy.temporary, &file, err);
+	struct cli_npy npy = {.items = items};
+	int rc = cli_file_begin(path, &npy.file, err);
 
-	if (rc)
-		return rc;
-	npy.file = fdopen(file, "wb");
-	if (!npy.file) {
-		rc = cli_fail_errno(err, DLS_EIO, "cannot write %s", path);
-		close(file);
-		cli_npy_fini(&npy);
-		return rc;
-	}
-	*npy_out = npy;
-	return 0;
+	if (rc == 0)
+		*npy_out = npy;
+	return rc;
 }
 
 static void write_header(struct cli_npy *npy)
@@ -57,15 +47,15 @@ static void write_header(struct cli_npy *npy)
 	length += sprintf(text + length, "%*s\n", padding, "");
 	prefix[8] = (unsigned char)(length & 0xff);
 	prefix[9] = (unsigned char)(length >> 8);
-	fwrite(prefix, 1, sizeof prefix, npy->file);
-	fwrite(text, 1, (size_t)length, npy->file);
+	fwrite(prefix, 1, sizeof prefix, npy->file.stream);
+	fwrite(text, 1, (size_t)length, npy->file.stream);
 }
 
 static void write_missing(struct cli_npy *npy, uint64_t items)
 {
 	for (uint64_t i = 0; i < items; i++)
 		for (size_t k = 0; k < npy->shape.bytes; k++)
-			putc(0xff, npy->file);
+			putc(0xff, npy->file.stream);
 }
 
 static int check_shape(struct cli_npy *npy, const struct dls_tensor *tensor, struct dls_error *err)
@@ -78,7 +68,7 @@ static int check_shape(struct cli_npy *npy, const struct dls_tensor *tensor, str
 	}
 	if (tensor->dtype != npy->shape.dtype || tensor->rank != npy->shape.rank ||
 		memcmp(tensor->dims, npy->shape.dims, tensor->rank * sizeof *tensor->dims) != 0)
-		return cli_fail(err, DLS_EFORMAT, "%s: results of different shapes cannot be stacked", npy->path);
+		return cli_fail(err, DLS_EFORMAT, "%s: results of different shapes cannot be stacked", npy->file.path);
 	return 0;
 }
 
@@ -89,35 +79,21 @@ int cli_npy_add(struct cli_npy *npy, const struct dls_tensor *tensor, struct dls
 	if (rc)
 		return rc;
 	if (tensor)
-		fwrite(tensor->data, 1, tensor->bytes, npy->file);
+		fwrite(tensor->data, 1, tensor->bytes, npy->file.stream);
 	else if (npy->shape.dtype)
 		write_missing(npy, 1);
 	else
 		npy->missing++;
-	return ferror(npy->file) ? cli_fail_errno(err, DLS_EIO, "cannot write %s", npy->path) : 0;
+	return ferror(npy->file.stream) ? cli_fail_errno(err, DLS_EIO, "cannot write %s", npy->file.path) : 0;
 }
 
 int cli_npy_finish(struct cli_npy *npy, struct dls_error *err)
 {
-	int failed;
-
-	if (!npy->shape.dtype)
-		return 0;
-	failed = fclose(npy->file);
-	npy->file = NULL;
-	if (failed || rename(npy->temporary, npy->path) != 0)
-		return cli_fail_errno(err, DLS_EIO, "cannot write %s", npy->path);
-	free(npy->temporary);
-	npy->temporary = NULL;
-	return 0;
+	return npy->shape.dtype ? cli_file_finish(&npy->file, err) : 0;
 }
 
 void cli_npy_fini(struct cli_npy *npy)
 {
-	if (npy->file)
-		fclose(npy->file);
-	if (npy->temporary)
-		unlink(npy->temporary);
-	free(npy->temporary);
+	cli_file_fini(&npy->file);
 	*npy = (struct cli_npy){0};
 }

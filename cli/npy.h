@@ -2,14 +2,12 @@
 #ifndef DLSI_CLI_NPY_H
 #define DLSI_CLI_NPY_H
 
+#include "cli/file.h"
 #include <dlsched/error.h>
 #include <dlsched/tensor.h>
-#include <stdio.h>
 
 struct cli_npy {
-	const char *path;
-	char *temporary; /* beside `path` */
-	FILE *file;
+	struct cli_new_file file;
 	uint64_t items;          /* there will be */
 	uint64_t missing;        /* so far, while no tensor has come that says the shape */
 	struct dls_tensor shape; /* of each; without data. dtype 0: not known yet */

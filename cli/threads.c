@@ -2,6 +2,7 @@
 
 #include "cli/failure.h"
 #include <dlsched/worker.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,19 @@ static int set(const char *name, const char *value)
 	return setenv(name, value, 1) ? -1 : 1;
 }
 
+/* By its own path, whose last part is what ps and pgrep call the process; a file that has been replaced has none. */
+static void start_anew(char **argv)
+{
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+
+	if (length > 0) {
+		path[length] = '\0';
+		execv(path, argv);
+	}
+	execv("/proc/self/exe", argv);
+}
+
 int cli_threads_set(int64_t threads, int64_t devices, char **argv, struct dls_error *err)
 {
 	bool waits = getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY"); /* the user has said how */
@@ -48,6 +62,6 @@ int cli_threads_set(int64_t threads, int64_t devices, char **argv, struct dls_er
 		return cli_fail(err, DLS_ENOMEM, "out of memory");
 	if (!omp && !spins)
 		return 0;
-	execv("/proc/self/exe", argv);
+	start_anew(argv);
 	return cli_fail_errno(err, DLS_EIO, "cannot start anew with %s threads", wanted);
 }

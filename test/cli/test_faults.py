@@ -80,7 +80,7 @@ def test_stopped_worker_hands_its_items_back(programs, held, gate):
 def test_job_waits_for_its_first_worker(programs, numbers):
     master = programs.master()
     job = programs.start("dls-submit", "run", "--master", master.endpoint, "--handler", "number", *numbers(3))
-    wait_until(lambda: "waits for one" in job.err(), "being told why nothing happens")
+    wait_until(lambda: "no worker is registered" in job.err(), "being told why nothing happens")
     programs.handler(master, "h1")
     assert job.finish().code == 0
 
@@ -138,6 +138,28 @@ def test_second_signal_ends_at_once(programs, tmp_path):
     assert job.process.poll() is None
     interrupt(job)
     assert job.finish(3).code == 130
+
+
+@pytest.mark.parametrize("before", [None, "old"])
+def test_killed_client_leaves_no_half_of_an_output(programs, held, gate, tmp_path, before):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY))
+    except OSError:
+        pytest.skip("this file system has no files without a name")
+    if before:
+        (folder / "numbers.npy").write_text(before)
+    master = programs.master()
+    programs.handler(master, "h1")
+    job = held(master, "--output", folder / "numbers.npy")
+    wait_until(programs.journal, "the first item")
+    job.kill()
+    assert {path.name: path.read_text() for path in folder.iterdir()} == ({"numbers.npy": before} if before else {})
+    gate.open()
+    assert held(master, "--output", folder / "numbers.npy").finish().code == 0
+    assert [path.name for path in folder.iterdir()] == ["numbers.npy"]
+    assert (folder / "numbers.npy").read_bytes().startswith(b"\x93NUMPY")
 
 
 def test_interrupt_while_no_master_answers(programs, numbers):

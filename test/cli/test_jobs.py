@@ -120,6 +120,36 @@ def test_list_of_inputs(programs, numbers, tmp_path):
     assert (ended.code, "nolist" in ended.err) == (4, True)
 
 
+def test_list_from_windows(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    lines = [str(path) for path in numbers(3)]
+    (tmp_path / "list").write_bytes(b"\xef\xbb\xbf" + "\r\n".join([lines[0], "", *lines[1:]]).encode() + b"\r\n")
+    ended = programs.submit(master, "run", "--json", "--handler", "number", f"@{tmp_path / 'list'}")
+    assert ended.code == 0, ended.err
+    assert [item["input"] for item in ended.items()] == lines
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (["0.txt", ""], "the name of input 2 is empty"),
+        (["x" * 5000], f'the name of input 1, "{"x" * 32}...", has 5000 bytes; the system takes 4095'),
+        (["@"], "@ must be followed by the name of a list of inputs"),
+        (["@/dev/null"], "/dev/null lists no inputs"),
+        (["0.txt", "@-"], "standard input lists no inputs"),
+    ],
+)
+def test_inputs_without_a_proper_name(programs, words, sentence):
+    ended = programs.run("dls-submit", "run", "--handler", "number", *words)
+    assert (ended.code, ended.out, ended.err) == (4, "", f"dls-submit: {sentence}\n")
+
+
+def test_reason_that_stands_behind_a_long_name(programs):
+    ended = programs.run("dls-submit", "run", "--handler", "number", "@" + "x" * 3000)
+    assert ended.err.endswith("xxx: File name too long\n")
+
+
 def test_status_and_list(programs, numbers):
     master = programs.master()
     programs.handler(master, "h1")

@@ -121,6 +121,8 @@ CONFIGS = [
     ("[]", "must be a JSON object"),
     ('{\n\n"bind":', "is not JSON, from line 3 on"),
     ("", "is not JSON"),
+    ('{\n"bind": "tcp://127.0.0.1:0\\u0000x"}', "line 2 has \\u0000, which no key and no value may hold"),
+    ('{"bind\\u0000x": "tcp://127.0.0.1:0"}', "line 1 has \\u0000"),
 ]
 
 
@@ -130,6 +132,12 @@ def test_wrong_configuration(programs, tmp_path, text, sentence):
     ended = programs.run("dls-master", "--config", tmp_path / "master.json")
     assert (ended.code, ended.out) == (2, "")
     assert "master.json" in ended.err and sentence in ended.err
+
+
+def test_backslash_before_five_characters_is_no_nul(programs, tmp_path):
+    (tmp_path / "master.json").write_text('{"bind": "\\\\u0000"}')
+    ended = programs.run("dls-master", "--config", tmp_path / "master.json")
+    assert (ended.code, '"\\u0000" is not an address' in ended.err) == (2, True)
 
 
 def test_missing_configuration(programs, tmp_path):

@@ -62,6 +62,13 @@ def test_closed_standard_descriptors_are_not_given_away(programs, tmp_path):
         assert program.stop().code == 0
 
 
+def test_program_that_started_anew_keeps_its_name(programs):
+    """It does so to set the threads of its libraries; ps, top and pgrep show the name."""
+    worker = programs.worker(programs.master(), "w1", "--threads", 3)
+    with open(f"/proc/{worker.process.pid}/comm", encoding="ascii") as name:
+        assert name.read() == "dls-worker\n"
+
+
 def make(kind, path):
     """Something at the path that is no regular file; what it is afterwards."""
     if kind == "device":
