@@ -167,7 +167,7 @@ static void run_lrn(struct side *side)
 
 static size_t stored(int channels, int size, int batch)
 {
-	const int block = dlsi_isa_block();
+	const int block = dlsi_isa_block(dlsi_isa_of_processor());
 
 	return (size_t)((channels + block - 1) / block * block) * (size_t)(size * size) * (size_t)batch * sizeof(float);
 }
@@ -190,14 +190,15 @@ static void make_conv(struct side *side, const struct layer *layer, bool winogra
 static void make_ours(struct side *side, const struct layer *layer, int batch, bool winograd)
 {
 	const struct dlsi_kernel_axis axis = {layer->source, layer->target, layer->kernel, layer->stride, layer->pad};
-	const int block = dlsi_isa_block();
+	const enum dlsi_isa isa = dlsi_isa_of_processor();
+	const int block = dlsi_isa_block(isa);
 
 	side->conv = (struct dlsi_kernel_conv){
-		block, batch, layer->groups, layer->channels, layer->targets, axis, axis, 0, 0, {0, INFINITY}};
-	side->full = (struct dlsi_kernel_full){block, batch, layer->channels, layer->targets, {0, INFINITY}};
-	side->pool = (struct dlsi_kernel_pool){block, batch, layer->channels, axis, axis, 0, 0};
-	side->lrn = (struct dlsi_kernel_lrn){
-		block, batch, layer->channels, layer->source * layer->source, layer->kernel, 1e-4F, 0.75F, 1, 0, 0};
+		isa, block, batch, layer->groups, layer->channels, layer->targets, axis, axis, 0, 0, {0, INFINITY}};
+	side->full = (struct dlsi_kernel_full){isa, block, batch, layer->channels, layer->targets, {0, INFINITY}};
+	side->pool = (struct dlsi_kernel_pool){isa, block, batch, layer->channels, axis, axis, 0, 0};
+	side->lrn = (struct dlsi_kernel_lrn){isa, block, batch, layer->channels, layer->source * layer->source,
+		layer->kernel, 1e-4F, 0.75F, 1, 0, 0};
 	side->source = floats(stored(layer->channels, layer->source, batch));
 	side->target = floats(stored(layer->targets, layer->target, batch));
 	side->bias = floats((size_t)layer->targets * sizeof(float));
@@ -257,7 +258,7 @@ static void add_argument(struct side *side, int index, dlsi_md md)
 static dlsi_md blocked(struct side *side, int channels, int size, int batch)
 {
 	const dnnl_dims_t dims = {batch, channels, size, size};
-	const dnnl_format_tag_t tag = dlsi_isa_block() == 16 ? dnnl_nChw16c : dnnl_nChw8c;
+	const dnnl_format_tag_t tag = dlsi_isa_block(dlsi_isa_of_processor()) == 16 ? dnnl_nChw16c : dnnl_nChw8c;
 #if DNNL_VERSION_MAJOR >= 3
 	dnnl_memory_desc_t md;
 
@@ -493,7 +494,7 @@ int main(int argc, char **argv)
 		printf("{\"figure\": \"kernel.sgemm.t%d\", \"value\": %.1f, \"unit\": \"GFLOP/s\", \"better\": "
 		       "\"higher\", "
 		       "\"goal\": null, \"peer\": null, \"isa\": \"%s\"}\n",
-			threads, peak, dlsi_isa_name(dlsi_isa()));
+			threads, peak, dlsi_isa_name(dlsi_isa_of_processor()));
 		for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
 			const struct layer *layer = &layers[i];
 

@@ -39,7 +39,8 @@ int dlsi_onednn_set_init(struct dlsi_onednn_set *set, const struct dlsi_alloc *a
 {
 	dnnl_status_t status;
 
-	*set = (struct dlsi_onednn_set){.alloc = alloc, .graph = graph, .engine = engine, .tuning = tuning};
+	*set = (struct dlsi_onednn_set){
+		.alloc = alloc, .graph = graph, .engine = engine, .tuning = tuning, .isa = dlsi_isa_of_processor()};
 	dlsi_onednn_pool_init(&set->pool, alloc);
 	status = dnnl_stream_create(&set->stream, engine, dnnl_stream_default_flags);
 	return status == dnnl_success ? 0 : dlsi_onednn_fail(err, status, "cannot make a stream");

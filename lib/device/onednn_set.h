@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "device/onednn_pool.h"
 #include "graph/graph.h"
+#include "kernel/isa.h"
 
 struct dlsi_onednn_packed;
 struct dlsi_tuning;
@@ -14,6 +15,7 @@ struct dlsi_onednn_set {
 	const struct dlsi_alloc *alloc;
 	const struct dlsi_graph *graph;
 	dnnl_engine_t engine;
+	enum dlsi_isa isa; /* that our own kernels may use */
 	dnnl_stream_t stream;
 	struct dlsi_onednn_pool pool;
 	struct dlsi_onednn_packed *packed;

@@ -51,7 +51,8 @@ static bool describe(
 		window->dilations[1] != 1)
 		return false;
 	*conv = (struct dlsi_kernel_conv){
-		.block = dlsi_isa_block(),
+		.isa = program->set->isa,
+		.block = dlsi_isa_block(program->set->isa),
 		.batch = source->batched ? source->dims[0] * batch : source->dims[0],
 		.groups = node->conv.groups,
 		.source_channels = source->dims[1],

@@ -109,7 +109,8 @@ int dlsi_own_full(struct dlsi_program *program, const struct dlsi_node *node, co
 
 	if (!own)
 		return dlsi_fail_memory(err);
-	own->full = (struct dlsi_kernel_full){.block = dlsi_isa_block(),
+	own->full = (struct dlsi_kernel_full){.isa = program->set->isa,
+		.block = dlsi_isa_block(program->set->isa),
 		.rows = full->rows,
 		.inputs = full->inputs,
 		.outputs = full->outputs,

@@ -46,7 +46,8 @@ int dlsi_own_max_pool(struct dlsi_program *program, const struct dlsi_node *node
 		return DLS_EUNSUPPORTED;
 	dlsi_program_dims(program, node->inputs[0], dims);
 	own->threads = dlsi_parallel_threads();
-	own->pool = (struct dlsi_kernel_pool){.block = dlsi_isa_block(),
+	own->pool = (struct dlsi_kernel_pool){.isa = program->set->isa,
+		.block = dlsi_isa_block(program->set->isa),
 		.batch = dims[0],
 		.channels = source->dims[1],
 		.height = dlsi_own_axis(window, 0, source, target),

@@ -3,6 +3,7 @@
 #ifndef DLSI_KERNEL_CODE_H
 #define DLSI_KERNEL_CODE_H
 
+#include "kernel/isa.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -75,7 +76,7 @@ struct dlsi_kernel_code {
 };
 
 /* What is best for this block (8 or 16) on this processor. */
-const struct dlsi_kernel_code *dlsi_kernel_code(int block);
+const struct dlsi_kernel_code *dlsi_kernel_code(enum dlsi_isa isa, int block);
 
 /* Computes any number of rows, by tiles of about the same size. `tile` is changed. */
 void dlsi_tile_rows(const struct dlsi_kernel_code *code, int blocks, int64_t rows, struct dlsi_tile *tile);

@@ -13,6 +13,7 @@
 
 #include "graph/graph.h"
 #include "kernel/axis.h"
+#include "kernel/isa.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +21,8 @@
 #define DLSI_KERNEL_ALIGN 64
 
 struct dlsi_kernel_conv {
-	int block; /* 8 or 16 */
+	enum dlsi_isa isa; /* that it may use */
+	int block;         /* 8 or 16 */
 	int64_t batch, groups;
 	int64_t source_channels, target_channels; /* of all groups together */
 	struct dlsi_kernel_axis height, width;    /* padding is zero */

@@ -143,7 +143,7 @@ static struct plan make_plan(const struct dlsi_kernel_conv *conv, int threads)
 {
 	struct plan plan = {
 		.conv = conv,
-		.code = dlsi_kernel_code(conv->block),
+		.code = dlsi_kernel_code(conv->isa, conv->block),
 		.height = conv->height,
 		.width = conv->width,
 		.taps = conv->height.kernel * conv->width.kernel,

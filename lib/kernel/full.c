@@ -137,7 +137,7 @@ void dlsi_full_run(const struct dlsi_kernel_full *full, const float *source, con
 	float *target, void *scratch, int threads)
 {
 	struct work work = {.full = full,
-		.code = dlsi_kernel_code(full->block),
+		.code = dlsi_kernel_code(full->isa, full->block),
 		.width = panel_width(full),
 		.source = source,
 		.packed = packed,

@@ -7,7 +7,8 @@
 #include "kernel/conv.h"
 
 struct dlsi_kernel_full {
-	int block; /* 8 or 16, best dlsi_isa_block() */
+	enum dlsi_isa isa; /* that it may use */
+	int block;         /* 8 or 16, best dlsi_isa_block(isa) */
 	int64_t rows, inputs, outputs;
 	struct dlsi_clamp clamp;
 };

@@ -1,14 +1,11 @@
 #include "kernel/isa.h"
 
-#include <stdatomic.h>
 #include <string.h>
-
-static _Atomic(enum dlsi_isa) limit = DLSI_ISA_AVX512;
 
 static const char *const names[] = {
 	[DLSI_ISA_GENERIC] = "generic", [DLSI_ISA_AVX2] = "avx2", [DLSI_ISA_AVX512] = "avx512"};
 
-static enum dlsi_isa of_processor(void)
+enum dlsi_isa dlsi_isa_of_processor(void)
 {
 #ifdef __x86_64__
 	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -20,21 +17,9 @@ static enum dlsi_isa of_processor(void)
 	return DLSI_ISA_GENERIC;
 }
 
-enum dlsi_isa dlsi_isa(void)
+int dlsi_isa_block(enum dlsi_isa isa)
 {
-	enum dlsi_isa most = atomic_load_explicit(&limit, memory_order_relaxed), isa = of_processor();
-
-	return isa < most ? isa : most;
-}
-
-void dlsi_isa_limit(enum dlsi_isa most)
-{
-	atomic_store_explicit(&limit, most, memory_order_relaxed);
-}
-
-int dlsi_isa_block(void)
-{
-	return dlsi_isa() == DLSI_ISA_AVX512 ? 16 : 8;
+	return isa == DLSI_ISA_AVX512 ? 16 : 8;
 }
 
 const char *dlsi_isa_name(enum dlsi_isa isa)

@@ -1,7 +1,5 @@
-/* Which instructions of the processor our kernels may use.
- *
- * Every kernel is right at each of these; higher ones are faster. The limit is the only thing in this room that is
- * global: programs set it once, before the first kernel runs. Any thread may call any of these. */
+/* Which instructions of the processor our kernels may use. Every kernel is right at each of these; higher ones are
+ * faster. Thread-safe. */
 #ifndef DLSI_ISA_H
 #define DLSI_ISA_H
 
@@ -13,14 +11,11 @@ enum dlsi_isa {
 	DLSI_ISA_AVX512   /* F, BW, DQ and VL */
 };
 
-/* The highest that the processor has and the limit allows. */
-enum dlsi_isa dlsi_isa(void);
+/* The highest that the processor has. */
+enum dlsi_isa dlsi_isa_of_processor(void);
 
-/* From now on nothing above `most` is used. */
-void dlsi_isa_limit(enum dlsi_isa most);
-
-/* The channels in a block of the layout nChw8c or nChw16c for which our fastest kernels are made. */
-int dlsi_isa_block(void);
+/* The channels in a block of the layout nChw8c or nChw16c for which the kernels at `isa` are made. */
+int dlsi_isa_block(enum dlsi_isa isa);
 
 /* "generic", "avx2" or "avx512". */
 const char *dlsi_isa_name(enum dlsi_isa isa);

@@ -70,7 +70,7 @@ void dlsi_lrn_run(const struct dlsi_kernel_lrn *lrn, const float *source, float 
 	const int64_t dense = channels_stored(lrn) * lrn->pixels, strips = (lrn->pixels + STRIP - 1) / STRIP;
 	struct work work = {
 		.lrn = lrn,
-		.code = dlsi_kernel_code(lrn->block == 1 ? dlsi_isa_block() : lrn->block),
+		.code = dlsi_kernel_code(lrn->isa, lrn->block == 1 ? dlsi_isa_block(lrn->isa) : lrn->block),
 		.strips = strips,
 		.source_pitch = lrn->source_pitch ? lrn->source_pitch : dense,
 		.target_pitch = lrn->target_pitch ? lrn->target_pitch : dense,

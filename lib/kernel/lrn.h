@@ -3,11 +3,13 @@
 #ifndef DLSI_KERNEL_LRN_H
 #define DLSI_KERNEL_LRN_H
 
+#include "kernel/isa.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct dlsi_kernel_lrn {
+	enum dlsi_isa isa;               /* that it may use */
 	int block;                       /* 8 or 16: nChw8c or nChw16c; 1: dense [batch][channels][pixels] */
 	int64_t batch, channels, pixels; /* pixels: height times width */
 	int64_t size;

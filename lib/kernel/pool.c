@@ -58,7 +58,7 @@ void dlsi_max_pool_run(const struct dlsi_kernel_pool *pool, const float *source,
 	const int64_t blocks = (pool->channels + pool->block - 1) / pool->block, channels = blocks * pool->block;
 	struct work work = {
 		.pool = pool,
-		.code = dlsi_kernel_code(pool->block),
+		.code = dlsi_kernel_code(pool->isa, pool->block),
 		.blocks = blocks,
 		.source_pitch =
 			pool->source_pitch ? pool->source_pitch : channels * pool->height.source * pool->width.source,

@@ -4,9 +4,11 @@
 #define DLSI_KERNEL_POOL_H
 
 #include "kernel/axis.h"
+#include "kernel/isa.h"
 
 struct dlsi_kernel_pool {
-	int block; /* 8 or 16 */
+	enum dlsi_isa isa; /* that it may use */
+	int block;         /* 8 or 16 */
 	int64_t batch, channels;
 	struct dlsi_kernel_axis height, width;
 	int64_t source_pitch, target_pitch; /* floats from one item to the next; 0: they are dense */

@@ -85,7 +85,7 @@ static struct plan make_plan(const struct dlsi_kernel_conv *conv, int threads)
 	const int size = PATCH - (int)conv->height.kernel + 1;
 	struct plan plan = {
 		.conv = conv,
-		.code = dlsi_kernel_code(conv->block),
+		.code = dlsi_kernel_code(conv->isa, conv->block),
 		.size = size,
 		.rows = (conv->height.target + size - 1) / size,
 		.columns = (conv->width.target + size - 1) / size,

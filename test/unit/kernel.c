@@ -4,20 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum dlsi_isa kernel_isa_first(void)
-{
-	return DLSI_ISA_GENERIC;
-}
-
-bool kernel_isa_limit(enum dlsi_isa isa)
-{
-	dlsi_isa_limit(DLSI_ISA_AVX512);
-	if (isa > dlsi_isa())
-		return false;
-	dlsi_isa_limit(isa);
-	return true;
-}
-
 float *kernel_floats(int64_t count)
 {
 	void *floats = NULL;

@@ -1,18 +1,9 @@
-/* What the tests of kernels share: exact pieces of memory, random tensors, the layouts, and every instruction set that
- * the machine has. */
+/* What the tests of kernels share: exact pieces of memory, random tensors, the layouts. */
 #ifndef DLSI_UNIT_KERNEL_H
 #define DLSI_UNIT_KERNEL_H
 
 #include "kernel/isa.h"
 #include "test/unit/unit.h"
-
-/* Runs what follows with each instruction set up to the machine's best; `isa` is its loop variable. */
-#define kernel_each_isa(isa)                                                                                           \
-	for (enum dlsi_isa isa = kernel_isa_first(); kernel_isa_limit(isa); isa = (enum dlsi_isa)(isa + 1))
-
-/* The parts of kernel_each_isa. The limit is lifted when all have had their turn. */
-enum dlsi_isa kernel_isa_first(void);
-bool kernel_isa_limit(enum dlsi_isa isa);
 
 /* Aligned memory of exactly so many floats, none of them zero by luck; the caller frees it. */
 float *kernel_floats(int64_t count);

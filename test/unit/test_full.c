@@ -75,10 +75,11 @@ static void test_agrees_with_the_definition(void **state)
 	static const struct dlsi_clamp clamps[] = {{-INFINITY, INFINITY}, {0, INFINITY}, {0.25F, 1}};
 
 	(void)state;
-	kernel_each_isa (isa) {
+	for (enum dlsi_isa isa = DLSI_ISA_GENERIC; isa <= dlsi_isa_of_processor(); isa++) {
 		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 			struct dlsi_rng rng = unit_rng(seed);
-			struct dlsi_kernel_full full = {.block = seed % 2 ? 8 : 16,
+			struct dlsi_kernel_full full = {.isa = isa,
+				.block = seed % 2 ? 8 : 16,
 				.rows = seed % 4 ? kernel_between(&rng, 0, 7) : kernel_between(&rng, 8, 140),
 				.inputs = seed % 3 ? kernel_between(&rng, 1, 50) : kernel_between(&rng, 300, 1000),
 				.outputs = kernel_between(&rng, 1, 100),
@@ -93,14 +94,15 @@ static void test_agrees_with_the_definition(void **state)
 static void test_clamps_pass_nan(void **state)
 {
 	const float source[] = {1, NAN, INFINITY, -INFINITY, 2}, weights[] = {1};
-	const struct dlsi_kernel_full full = {.block = 8, .rows = 5, .inputs = 1, .outputs = 1, .clamp = {0, 6}};
+	struct dlsi_kernel_full full = {.block = 8, .rows = 5, .inputs = 1, .outputs = 1, .clamp = {0, 6}};
 	float *packed = kernel_floats((int64_t)(dlsi_full_weights_bytes(&full) / sizeof(float)));
 	float *scratch = kernel_floats((int64_t)(dlsi_full_scratch_bytes(&full, 1) / sizeof(float)));
 	float target[5];
 
 	(void)state;
 	dlsi_full_pack(&full, weights, 1, 1, packed);
-	kernel_each_isa (isa) {
+	for (enum dlsi_isa isa = DLSI_ISA_GENERIC; isa <= dlsi_isa_of_processor(); isa++) {
+		full.isa = isa;
 		dlsi_full_run(&full, source, packed, NULL, target, scratch, 1);
 		assert_true(target[0] == 1 && isnan(target[1]) && target[2] == 6 && target[3] == 0 && target[4] == 2);
 	}
