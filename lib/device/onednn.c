@@ -14,6 +14,7 @@ static const struct dlsi_lowering lowerings[] = {
 	{&dlsi_op_flatten, dlsi_lower_reshape, true},
 	{&dlsi_op_gemm, dlsi_lower_gemm, false},
 	{&dlsi_op_global_average_pool, dlsi_lower_average_pool, false},
+	{&dlsi_op_global_max_pool, dlsi_lower_max_pool, false},
 	{&dlsi_op_identity, dlsi_lower_same, true},
 	{&dlsi_op_mat_mul, dlsi_lower_mat_mul, false},
 	{&dlsi_op_max_pool, dlsi_lower_max_pool, false},

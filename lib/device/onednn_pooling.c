@@ -1,21 +1,81 @@
-/* MaxPool, AveragePool and GlobalAveragePool. */
+/* MaxPool, AveragePool and the global ones. */
 #include "device/onednn_lower.h"
 #include "device/own.h"
+#include "op/window.h"
 
-/* oneDNN wants padding that the last window reaches exactly, also where ceil_mode lets it stick out further. */
-static struct dlsi_onednn_window reach(const struct dlsi_window *window, const int64_t *source, const int64_t *target)
+struct pooling {
+	struct dlsi_onednn_window window;
+	struct dlsi_slide slide;
+	int64_t source[DLS_TENSOR_RANK], target[DLS_TENSOR_RANK];
+	uint32_t rank;
+};
+
+/* Whether in every place the window sees a pixel. oneDNN divides by 0 there, or takes the least number of all for minus
+ * infinity. */
+static bool sees_all(const struct dlsi_slide *slide)
 {
-	struct dlsi_onednn_window reaching = dlsi_onednn_window(window);
+	for (uint32_t d = 0; d < DLSI_SPATIAL_RANK; d++) {
+		for (int64_t place = 0; place < slide->places[d]; place++) {
+			int64_t first, end;
 
-	for (uint32_t i = 0; i < window->rank; i++) {
-		int64_t covered =
-			(target[2 + i] - 1) * window->strides[i] + (window->kernel[i] - 1) * window->dilations[i] + 1;
-		int64_t after = covered - source[2 + i] - window->pads_before[i];
-
-		if (after > window->pads_after[i])
-			reaching.pads_after[i] = after;
+			dlsi_slide_sight(slide, d, place, &first, &end);
+			if (first == end)
+				return false;
+		}
 	}
-	return reaching;
+	return true;
+}
+
+/* oneDNN wants padding that the last window reaches exactly, also where ceil_mode lets it stick out further; what it
+ * then counts as padding in an average is too much. */
+static bool reach(struct pooling *pooling, const struct dlsi_window *window, bool count_padding)
+{
+	bool exact = true;
+
+	pooling->window = dlsi_onednn_window(window);
+	for (uint32_t i = 0; i < window->rank; i++) {
+		int64_t covered = (pooling->target[2 + i] - 1) * window->strides[i] +
+				  (window->kernel[i] - 1) * window->dilations[i] + 1;
+		int64_t after = covered - pooling->source[2 + i] - window->pads_before[i];
+
+		if (after > window->pads_after[i]) {
+			pooling->window.pads_after[i] = after;
+			exact = false;
+		}
+	}
+	return exact || !count_padding;
+}
+
+/* Of a global pool the window is the whole image. */
+static struct dlsi_window window_of(const struct pooling *pooling, const struct dlsi_node *node)
+{
+	struct dlsi_window window = {.rank = pooling->rank - 2};
+
+	if (!node->pool.global)
+		return node->pool.window;
+	for (uint32_t i = 0; i < window.rank && i < DLSI_SPATIAL_RANK; i++) {
+		window.kernel[i] = pooling->source[2 + i];
+		window.strides[i] = window.dilations[i] = 1;
+	}
+	return window;
+}
+
+/* False if oneDNN cannot pool like this, or not rightly. */
+static bool describe(
+	struct dlsi_program *program, const struct dlsi_node *node, dnnl_alg_kind_t kind, struct pooling *pooling)
+{
+	struct dlsi_window window;
+
+	pooling->rank = dlsi_program_dims(program, node->inputs[0], pooling->source);
+	dlsi_program_dims(program, node->outputs[0], pooling->target);
+	window = window_of(pooling, node);
+	if (window.rank < 1 || window.rank > DLSI_SPATIAL_RANK || node->output_count > 1)
+		return false;
+	for (uint32_t i = 0; kind != dnnl_pooling_max && i < window.rank; i++)
+		if (window.dilations[i] != 1)
+			return false;
+	dlsi_slide_init(&pooling->slide, &window, &pooling->source[2], &pooling->target[2]);
+	return sees_all(&pooling->slide) && reach(pooling, &window, kind == dnnl_pooling_avg_include_padding);
 }
 
 static int lower(
@@ -23,23 +83,24 @@ static int lower(
 {
 	struct dlsi_epilogue epilogue = {.scale = 1, .clamp = node->fused};
 	struct dlsi_argument arguments[] = {{.index = DNNL_ARG_SRC}, {.index = DNNL_ARG_DST}};
-	int64_t source[DLS_TENSOR_RANK], target[DLS_TENSOR_RANK];
-	struct dlsi_onednn_window window;
-	uint32_t rank = dlsi_program_dims(program, node->outputs[0], target);
+	const struct dlsi_onednn_window *window;
+	struct pooling pooling;
 	dnnl_primitive_attr_t attributes;
 	dnnl_primitive_desc_t pd = NULL;
 	dnnl_status_t status;
-	int rc = dlsi_program_use(program, node->inputs[0], NULL, &arguments[0].operand, err);
+	int rc = describe(program, node, kind, &pooling) ? 0 : DLS_EUNSUPPORTED;
 
+	if (rc == 0)
+		rc = dlsi_program_use(program, node->inputs[0], NULL, &arguments[0].operand, err);
 	if (rc)
 		return rc;
-	dlsi_program_dims(program, node->inputs[0], source);
-	window = reach(&node->pool.window, source, target);
+	window = &pooling.window;
 	status = dlsi_epilogue_attributes(&epilogue, &attributes);
 	if (status == dnnl_success)
 		status = dnnl_pooling_forward_primitive_desc_create(&pd, program->set->engine, dnnl_forward_inference,
-			kind, arguments[0].operand.md, dlsi_md_any(&program->pool, rank, target), window.strides,
-			window.kernel, window.gaps, window.pads_before, window.pads_after, attributes);
+			kind, arguments[0].operand.md, dlsi_md_any(&program->pool, pooling.rank, pooling.target),
+			window->strides, window->kernel, window->gaps, window->pads_before, window->pads_after,
+			attributes);
 	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
 	if (rc == 0)
 		rc = dlsi_program_target(program, node->outputs[0],

@@ -120,6 +120,22 @@ static bool is_float(const struct dlsi_graph *graph, const struct dlsi_node *nod
 	return input && input->dtype == DLS_FLOAT32 && dlsi_node_output(graph, node)->dtype == DLS_FLOAT32;
 }
 
+/* oneDNN leaves a tensor alone that is computed from one without elements. */
+static bool is_empty(const struct dlsi_program *program, const struct dlsi_node *node)
+{
+	int64_t dims[DLS_TENSOR_RANK];
+
+	for (uint32_t i = 0; i < node->input_count; i++) {
+		uint32_t rank =
+			node->inputs[i] == DLSI_NO_VALUE ? 0 : dlsi_program_dims(program, node->inputs[i], dims);
+
+		for (uint32_t k = 0; k < rank; k++)
+			if (dims[k] == 0)
+				return true;
+	}
+	return false;
+}
+
 static int lower(struct dlsi_program *program, const struct dlsi_lowering *lowering, const struct dlsi_node *node,
 	struct dls_error *err)
 {
@@ -127,7 +143,8 @@ static int lower(struct dlsi_program *program, const struct dlsi_lowering *lower
 
 	while (lowering->op && lowering->op != node->op)
 		lowering++;
-	if (lowering->op && (lowering->any_type || is_float(program->set->graph, node)))
+	if (lowering->op && (lowering->any_type || is_float(program->set->graph, node)) &&
+		!(node->op->eval && is_empty(program, node)))
 		rc = lowering->lower(program, node, err);
 	return rc == DLS_EUNSUPPORTED && node->op->eval ? dlsi_lower_eval(program, node, err) : rc;
 }

@@ -41,7 +41,7 @@ int dlsi_own_max_pool(struct dlsi_program *program, const struct dlsi_node *node
 
 	if (!own)
 		return dlsi_fail_memory(err);
-	if (source->rank != 4 || window->dilations[0] != 1 || window->dilations[1] != 1 ||
+	if (source->rank != 4 || node->output_count > 1 || window->dilations[0] != 1 || window->dilations[1] != 1 ||
 		!dlsi_clamp_is_none(&node->fused))
 		return DLS_EUNSUPPORTED;
 	dlsi_program_dims(program, node->inputs[0], dims);

@@ -97,8 +97,11 @@ struct dlsi_node {
 			int64_t groups;
 		} conv;
 		struct {
-			struct dlsi_window window;
+			struct dlsi_window window; /* if global: of rank 1, over all pixels */
+			bool global;
 			bool count_padding; /* an average is over the whole window, also where it sticks out */
+			bool column_major;  /* indices are counted along the first dimension first */
+			int64_t power;      /* of a norm */
 		} pool;
 		struct {
 			float alpha, beta;

@@ -42,7 +42,8 @@ struct dlsi_node *dlsi_uses_only(const struct dlsi_uses *uses, const struct dlsi
 	uint32_t value = i < node->input_count ? node->inputs[i] : DLSI_NO_VALUE;
 	uint32_t producer = value == DLSI_NO_VALUE ? DLSI_NO_NODE : uses->producers[value];
 
-	if (producer == DLSI_NO_NODE || uses->counts[value] != 1 || graph->nodes[producer].op != op)
+	if (producer == DLSI_NO_NODE || uses->counts[value] != 1 || graph->nodes[producer].op != op ||
+		graph->values[value].dtype != DLS_FLOAT32)
 		return NULL;
 	return &graph->nodes[producer];
 }

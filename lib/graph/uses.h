@@ -17,7 +17,8 @@ struct dlsi_uses {
 int dlsi_uses_init(struct dlsi_uses *uses, const struct dlsi_graph *graph);
 void dlsi_uses_fini(struct dlsi_uses *uses);
 
-/* The node that computes input `i` and does so for nobody else, if it is of this operator; else NULL. */
+/* The node that computes input `i` and does so for nobody else, if it is of this operator and the input float32, which
+ * all that is fused is computed in; else NULL. */
 struct dlsi_node *dlsi_uses_only(const struct dlsi_uses *uses, const struct dlsi_graph *graph,
 	const struct dlsi_node *node, uint32_t i, const struct dlsi_op *op);
 

@@ -1,53 +1,66 @@
-/* Conv. */
+/* Conv and ConvTranspose. */
 #include "base/shape.h"
+#include "op/convolve.h"
 #include "op/list.h"
-#include "op/window.h"
-#include <string.h>
 
 #define V DLSI_OP_SINCE
 
-static int check_weights(const struct dlsi_graph *graph, const struct dlsi_node *node, struct dls_error *err)
+static int infer(struct dlsi_graph *graph, struct dlsi_node *node, bool back, struct dls_error *err)
 {
+	const struct dlsi_convolution_inputs inputs = {.weights = 1, .bias = 2, .back = back};
 	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
-	const struct dlsi_value *weights = dlsi_node_input(graph, node, 1);
-	const struct dlsi_value *bias = dlsi_node_input(graph, node, 2);
-	int64_t groups = node->conv.groups;
+	int64_t dims[DLS_TENSOR_RANK];
+	int rc = dlsi_convolution_infer(graph, node, &inputs, dims, err);
 
-	if (weights->rank != input->rank || groups < 1 || input->dims[1] % groups != 0 ||
-		input->dims[1] / groups != weights->dims[1] || weights->dims[0] % groups != 0)
-		return dlsi_node_fail(node, err, DLS_EFORMAT,
-			"has weights %s in %lld groups that do not fit its input %s",
-			dlsi_shape_text(weights->dtype, weights->rank, weights->dims).text, (long long)groups,
-			dlsi_shape_text(input->dtype, input->rank, input->dims).text);
-	if (bias && (bias->rank != 1 || bias->dims[0] != weights->dims[0]))
-		return dlsi_node_fail(node, err, DLS_EFORMAT, "has a bias %s for %lld channels",
-			dlsi_shape_text(bias->dtype, bias->rank, bias->dims).text, (long long)weights->dims[0]);
-	return 0;
+	return rc ? rc : dlsi_node_set_output(graph, node, input->dtype, input->rank, dims, err);
 }
 
 static int infer_conv(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
-	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
-	const struct dlsi_value *weights = dlsi_node_input(graph, node, 1);
-	int64_t dims[DLS_TENSOR_RANK] = {input->dims[0], weights->dims[0]};
-	int rc = dlsi_node_require_float(graph, node, err);
-
-	node->conv.groups = dlsi_node_int(node, "group", 1);
-	if (rc == 0)
-		rc = check_weights(graph, node, err);
-	if (rc == 0)
-		rc = dlsi_window_infer(node, input, &weights->dims[2], &node->conv.window, &dims[2], err);
-	if (rc)
-		return rc;
-	if (memcmp(node->conv.window.kernel, &weights->dims[2], node->conv.window.rank * sizeof *dims) != 0)
-		return dlsi_node_fail(node, err, DLS_EFORMAT, "has a kernel_shape that its weights %s do not have",
-			dlsi_shape_text(weights->dtype, weights->rank, weights->dims).text);
-	return dlsi_node_set_output(graph, node, DLS_FLOAT32, input->rank, dims, err);
+	return infer(graph, node, false, err);
 }
 
-static const struct dlsi_op_attribute attributes[] = {{"auto_pad", DLSI_ATTRIBUTE_STRING},
+static int infer_conv_transpose(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+{
+	return infer(graph, node, true, err);
+}
+
+static int eval_conv(const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *outputs,
+	const struct dlsi_alloc *alloc, struct dls_error *err)
+{
+	struct dlsi_convolution convolution = dlsi_convolution_of(node, inputs[0].dtype, &outputs[0], &inputs[0]);
+
+	(void)alloc, (void)err;
+	dlsi_convolution_begin(&outputs[0], node->input_count > 2 ? &inputs[2] : NULL);
+	dlsi_convolve(&convolution, outputs[0].data, inputs[0].data, inputs[1].data);
+	if (node->input_count > DLSI_CONV_ADDEND && inputs[DLSI_CONV_ADDEND].data) { /* of float32 only */
+		float *target = outputs[0].data;
+		const float *addend = inputs[DLSI_CONV_ADDEND].data;
+
+		for (size_t i = 0; i < dlsi_view_count(&outputs[0]); i++)
+			target[i] += addend[i];
+	}
+	return 0;
+}
+
+static int eval_conv_transpose(const struct dlsi_node *node, const struct dlsi_view *inputs,
+	const struct dlsi_view *outputs, const struct dlsi_alloc *alloc, struct dls_error *err)
+{
+	struct dlsi_convolution convolution = dlsi_convolution_of(node, inputs[0].dtype, &inputs[0], &outputs[0]);
+
+	(void)alloc, (void)err;
+	dlsi_convolution_begin(&outputs[0], node->input_count > 2 ? &inputs[2] : NULL);
+	dlsi_convolve_back(&convolution, outputs[0].data, inputs[0].data, inputs[1].data);
+	return 0;
+}
+
+static const struct dlsi_op_attribute conv[] = {{"auto_pad", DLSI_ATTRIBUTE_STRING}, {"dilations", DLSI_ATTRIBUTE_INTS},
+	{"group", DLSI_ATTRIBUTE_INT}, {"kernel_shape", DLSI_ATTRIBUTE_INTS}, {"pads", DLSI_ATTRIBUTE_INTS},
+	{"strides", DLSI_ATTRIBUTE_INTS}, {0}};
+static const struct dlsi_op_attribute conv_transpose[] = {{"auto_pad", DLSI_ATTRIBUTE_STRING},
 	{"dilations", DLSI_ATTRIBUTE_INTS}, {"group", DLSI_ATTRIBUTE_INT}, {"kernel_shape", DLSI_ATTRIBUTE_INTS},
-	{"pads", DLSI_ATTRIBUTE_INTS}, {"strides", DLSI_ATTRIBUTE_INTS}, {0}};
+	{"output_padding", DLSI_ATTRIBUTE_INTS}, {"output_shape", DLSI_ATTRIBUTE_INTS}, {"pads", DLSI_ATTRIBUTE_INTS},
+	{"strides", DLSI_ATTRIBUTE_INTS}, {0}};
 
 const struct dlsi_op dlsi_op_conv = {
 	.name = "Conv",
@@ -55,7 +68,22 @@ const struct dlsi_op dlsi_op_conv = {
 	.inputs_least = 2,
 	.inputs_most = 3,
 	.outputs_most = 1,
-	.attributes = attributes,
+	.attributes = conv,
+	.types = DLSI_OP_TYPE(DLS_FLOAT32) | DLSI_OP_TYPE(DLS_FLOAT64),
 	.infer = infer_conv,
 	.mixes = dlsi_op_mixes_weights,
+	.eval = eval_conv,
+};
+
+const struct dlsi_op dlsi_op_conv_transpose = {
+	.name = "ConvTranspose",
+	DLSI_OP_ALL(V(1) | V(11) | V(22)),
+	.inputs_least = 2,
+	.inputs_most = 3,
+	.outputs_most = 1,
+	.attributes = conv_transpose,
+	.types = DLSI_OP_TYPE(DLS_FLOAT32) | DLSI_OP_TYPE(DLS_FLOAT64),
+	.infer = infer_conv_transpose,
+	.mixes = dlsi_op_mixes_weights,
+	.eval = eval_conv_transpose,
 };

@@ -30,6 +30,8 @@
 	X(concat)                                                                                                      \
 	X(constant_of_shape)                                                                                           \
 	X(conv)                                                                                                        \
+	X(conv_integer)                                                                                                \
+	X(conv_transpose)                                                                                              \
 	X(cos)                                                                                                         \
 	X(cosh)                                                                                                        \
 	X(depth_to_space)                                                                                              \
@@ -49,6 +51,8 @@
 	X(gelu)                                                                                                        \
 	X(gemm)                                                                                                        \
 	X(global_average_pool)                                                                                         \
+	X(global_lp_pool)                                                                                              \
+	X(global_max_pool)                                                                                             \
 	X(greater)                                                                                                     \
 	X(greater_or_equal)                                                                                            \
 	X(hard_sigmoid)                                                                                                \
@@ -62,6 +66,7 @@
 	X(less_or_equal)                                                                                               \
 	X(log)                                                                                                         \
 	X(log_softmax)                                                                                                 \
+	X(lp_pool)                                                                                                     \
 	X(mat_mul)                                                                                                     \
 	X(max)                                                                                                         \
 	X(max_pool)                                                                                                    \
@@ -77,6 +82,7 @@
 	X(pad)                                                                                                         \
 	X(pow)                                                                                                         \
 	X(prelu)                                                                                                       \
+	X(q_linear_conv)                                                                                               \
 	X(range)                                                                                                       \
 	X(reciprocal)                                                                                                  \
 	X(reduce_l1)                                                                                                   \

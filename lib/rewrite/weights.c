@@ -146,7 +146,7 @@ int dlsi_rewrite_bias(struct dlsi_graph *graph, struct dlsi_uses *uses)
 		struct dlsi_node *add = &graph->nodes[i], *node = NULL;
 		uint32_t side = 0;
 
-		if (add->op != &dlsi_op_add || dlsi_node_output(graph, add)->dtype != DLS_FLOAT32)
+		if (add->op != &dlsi_op_add)
 			continue;
 		for (; side < 2 && !node; side++) {
 			node = dlsi_uses_only(uses, graph, add, side, &dlsi_op_conv);

@@ -1,5 +1,6 @@
 """Every operator, in the forms that it has, against ONNX Runtime on random weights and inputs."""
 
+import re
 import zlib
 
 import numpy
@@ -32,11 +33,24 @@ def pool(operator, attributes, x=X, opset=13):
     return opset, f"y = {operator}<{attributes}>(x)", x, {}
 
 
+def transpose(attributes="", weights=(6, 8, 3, 3), x=X, opset=13, bias=False):
+    case = conv(attributes, weights, x, opset, bias)
+    groups = int((re.search(r"group=(\d+)", attributes) or (0, 1))[1])
+    return opset, case[1].replace("Conv", "ConvTranspose"), x, case[3] | ({"k": (groups * weights[1],)} if bias else {})
+
+
+def bytes_of(*shape):
+    return (numpy.arange(numpy.prod(shape)) * 37 % 64).astype(numpy.uint8).reshape(shape)
+
+
 def gemm(attributes, x=F, **constants):
     body = f"y = Gemm<{attributes}>(x, {', '.join(constants)})".replace("<>", "")
     return 13, body, x, constants
 
 
+# q is x as uint8
+QUANTIZED = "a = Add(x, h) q = Cast<to=2>(a)"
+QUANTA = {"h": floats(9), "p": numpy.uint8(9), "z": numpy.uint8(30), "s": numpy.float32(0.5), "t": numpy.float32(20)}
 STATISTICS = {"s": (6,), "b": (6,), "m": (6,), "v": numpy.linspace(0.5, 2, 6, dtype=numpy.float32)}
 
 CASES = {
@@ -56,6 +70,25 @@ CASES = {
     "conv-1d": conv("pads=[1,1]", weights=(8, 6, 3), x={"x": ("N", 6, 17)}, bias=True),
     "conv-3d": conv("pads=[1,0,1,1,0,1]", weights=(4, 6, 3, 2, 3), x={"x": ("N", 6, 5, 6, 7)}, opset=22),
     "conv-of-input": (13, "y = Conv(x, w)", {"x": (2, 6, 9, 9), "w": (4, 6, 3, 3)}, {}),
+    "conv-transpose": transpose(),
+    "conv-transpose-bias": transpose("strides=[2,3], pads=[1,0,2,1]", bias=True),
+    "conv-transpose-padding": transpose("strides=[2,3], output_padding=[1,2]"),
+    "conv-transpose-groups": transpose("group=3, dilations=[2,1], strides=[2,2]", weights=(6, 4, 3, 3), bias=True),
+    "conv-transpose-depthwise": transpose("group=6, strides=[2,2], pads=[1,1,1,1]", weights=(6, 1, 4, 4)),
+    "conv-transpose-shape": transpose("strides=[2,3], output_shape=[20,40]"),
+    "conv-transpose-shape-upper": transpose("strides=[2,2], output_shape=[20,26], auto_pad=\"SAME_UPPER\""),
+    "conv-transpose-larger": transpose("strides=[2,2], output_shape=[24,28]", bias=True),
+    "conv-transpose-same-lower": transpose("strides=[2,2], auto_pad=\"SAME_LOWER\""),
+    "conv-transpose-valid": transpose("auto_pad=\"VALID\", kernel_shape=[3,3]", opset=7),
+    "conv-transpose-1d": transpose("strides=[2]", weights=(6, 4, 3), x={"x": ("N", 6, 9)}),
+    "conv-transpose-3d": transpose("strides=[2,1,2]", weights=(6, 4, 2, 3, 2), x={"x": ("N", 6, 4, 5, 3)}),
+    "conv-transpose-of-input": (13, "y = ConvTranspose<group=2>(x, w)", {"x": (2, 6, 9, 9), "w": (6, 4, 3, 3)}, {}),
+    "conv-integer": (13, f"{QUANTIZED} c = ConvInteger<pads=[1,1,0,1], group=2>(q, w, p, z) y = Cast<to=1>(c)", X,
+                     QUANTA | {"w": bytes_of(8, 3, 3, 3)}),
+    "conv-integer-plain": (13, f"{QUANTIZED} c = ConvInteger<strides=[2,2]>(q, w) y = Cast<to=1>(c)", X,
+                           QUANTA | {"w": bytes_of(8, 6, 3, 3)}),
+    "conv-linear": (13, f"{QUANTIZED} c = QLinearConv<pads=[1,1,0,1], group=2>(q, s, p, w, s, z, t, p, k) y = Cast<to=1>(c)",
+                    X, QUANTA | {"w": bytes_of(8, 3, 3, 3), "k": numpy.arange(8, dtype=numpy.int32) * 100}),
     "conv-clip": (11, "c = Conv<pads=[1,1,1,1]>(x, w) y = Clip(c, l, h)", X,
                   {"w": (8, 6, 3, 3), "l": numpy.float32(0), "h": numpy.float32(0.7)}),
     "conv-add-relu": (13, "c = Conv<pads=[1,1,1,1]>(x, w) a = Add(c, x) y = Relu(a)", X, {"w": (6, 6, 3, 3)}),
@@ -93,6 +126,11 @@ CASES = {
     "max-pool-ceil": pool("MaxPool", "kernel_shape=[3,3], strides=[2,2], ceil_mode=1", x={"x": ("N", 16, 12, 14)}),
     "max-pool-dilations": pool("MaxPool", "kernel_shape=[2,3], dilations=[2,1]"),
     "max-pool-same": pool("MaxPool", "kernel_shape=[3,3], strides=[2,2], auto_pad=\"SAME_UPPER\""),
+    "max-pool-indices": (13, "v, i = MaxPool<kernel_shape=[3,2], strides=[2,1], pads=[1,0,1,1]>(x) y = Cast<to=1>(i)",
+                         {"x": (2, 6, 11, 13)}, {}),
+    "max-pool-columns": (13, "v, i = MaxPool<kernel_shape=[2,3,1], storage_order=1>(x) y = Cast<to=1>(i)",
+                         {"x": (2, 2, 4, 5, 3)}, {}),
+    "max-pool-bytes": (13, f"{QUANTIZED} m = MaxPool<kernel_shape=[2,3], pads=[1,1,1,1]>(q) y = Cast<to=1>(m)", X, QUANTA),
     "max-pool-1d": pool("MaxPool", "kernel_shape=[3], strides=[2]", x={"x": ("N", 3, 21)}),
     "max-pool-3d": pool("MaxPool", "kernel_shape=[2,2,2]", x={"x": ("N", 3, 5, 6, 7)}, opset=12),
     "max-pool-after-conv": (13, "c = Conv(x, w) y = MaxPool<kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]>(c)", X,
@@ -101,6 +139,15 @@ CASES = {
     "average-pool-exclude": pool("AveragePool", "kernel_shape=[3,3], pads=[1,1,1,1]"),
     "average-pool-include": pool("AveragePool", "kernel_shape=[3,3], pads=[1,2,1,0], count_include_pad=1", opset=7),
     "average-pool-ceil": pool("AveragePool", "kernel_shape=[3,3], strides=[3,3], ceil_mode=1", opset=19),
+    "average-pool-dilations": pool("AveragePool", "kernel_shape=[2,3], dilations=[3,2], pads=[1,1,1,0]", opset=22),
+    "average-pool-ceil-include": pool(
+        "AveragePool", "kernel_shape=[3,4], strides=[2,3], pads=[1,1,1,0], ceil_mode=1, count_include_pad=1", opset=19),
+    "average-pool-3d": pool("AveragePool", "kernel_shape=[2,3,2], pads=[1,1,0,0,1,1]", x={"x": ("N", 3, 5, 6, 7)}),
+    "lp-pool": pool("LpPool", "kernel_shape=[3,2], strides=[2,1], pads=[1,0,1,1], p=3"),
+    "lp-pool-dilations": pool("LpPool", "kernel_shape=[3,2], dilations=[1,2], ceil_mode=1", opset=18),
+    "global-lp-pool": pool("GlobalLpPool", "p=1"),
+    "global-max-pool": (13, "y = GlobalMaxPool(x)", X, {}),
+    "global-max-pool-after-conv": (13, "c = Conv(x, w) y = GlobalMaxPool(c)", X, {"w": (20, 6, 3, 3)}),
     "average-pool-same": pool("AveragePool", "kernel_shape=[3,3], auto_pad=\"SAME_LOWER\""),
     "global-pool": (13, "y = GlobalAveragePool(x)", X, {}),
     "global-pool-1d": (13, "y = GlobalAveragePool(x)", {"x": ("N", 20, 9)}, {}),
@@ -185,6 +232,31 @@ def test_operator(name, engine):
         theirs = reference(model, arrays)
         ours = engine(model, list(arrays.values()), batch, [array.shape for array in theirs])
         assert_equal(ours, theirs)
+
+
+WIDE = {
+    "conv": "y = Conv<pads=[1,0,1,2], group=2, dilations=[1,2]>({}, w, k)",
+    "conv-relu": "c = Conv<group=2>({}, w) y = Relu(c)",  # nothing is fused that is computed in float32 only
+    "conv-add": "c = Conv<group=2, pads=[1,1,1,1]>({0}, w) y = Add(c, {0})",
+    "conv-transpose": "y = ConvTranspose<strides=[2,1], group=2>({}, w)",
+    "max-pool": "y = MaxPool<kernel_shape=[2,3]>({})",
+    "average-pool": "y = AveragePool<kernel_shape=[2,3], pads=[1,1,1,1]>({})",
+    "lp-pool": "y = LpPool<kernel_shape=[2,3]>({})",
+    "global-pool": "y = GlobalAveragePool({})",
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_float64(name, engine):
+    """As with float32, of which ONNX Runtime has more operators."""
+    rng = numpy.random.default_rng(1)
+    x, w, k = (rng.standard_normal(shape, numpy.float32) for shape in ((2, 6, 9, 8), (6, 3, 3, 3), (6,)))
+    constants = {key: value for key, value in (("w", w), ("k", k)) if f", {key}" in WIDE[name]}
+    theirs = reference(made(13, WIDE[name].format("x"), {"x": x.shape}, constants, rng), {"x": x})
+    wide = WIDE[name].format("d").replace("y =", "e =")
+    model = made(13, f"d = Cast<to=11>(x) {wide} y = Cast<to=1>(e)",
+                 {"x": x.shape}, {key: value.astype(numpy.float64) for key, value in constants.items()}, rng)
+    assert_equal(engine(model, [x], 1, [theirs[0].shape]), theirs)
 
 
 def test_own_domain_by_its_name(engine):

@@ -1,0 +1,220 @@
+/* Pools in the corners of their windows, computed by hand: by the device and by the operator's own eval. */
+#include "device/device.h"
+#include "device/model.h"
+#include "op/list.h"
+#include "reader/load.h"
+#include "test/unit/onnx.h"
+#include "test/unit/unit.h"
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 8 };
+
+struct example {
+	const char *model;
+	float input[MOST], output[MOST];
+};
+
+#define POOL(operator, dims, attributes) "in x 1 1 " dims "\nnode " operator" x > y " attributes "\nout y\n"
+#define AVERAGE(dims, attributes)        POOL("AveragePool", dims, attributes)
+#define MAX(dims, attributes)            POOL("MaxPool", dims, attributes)
+
+static const struct example examples[] = {
+	/* pads and what ceil_mode lets stick out behind them */
+	{AVERAGE("4", "kernel_shape:I=3 strides:I=3 pads:I=1,1 ceil_mode:i=1"), {1, 2, 3, 4}, {1.5F, 3.5F}},
+	{AVERAGE("4", "kernel_shape:I=3 strides:I=3 pads:I=1,1 ceil_mode:i=1 count_include_pad:i=1"), {1, 2, 3, 4},
+		{1, 7 / 3.0F}},
+	{AVERAGE("5", "kernel_shape:I=3 strides:I=2 pads:I=1,0 ceil_mode:i=1"), {1, 2, 3, 4, 5}, {1.5F, 3, 4.5F}},
+	{AVERAGE("5", "kernel_shape:I=3 strides:I=2 pads:I=1,0 ceil_mode:i=1 count_include_pad:i=1"), {1, 2, 3, 4, 5},
+		{1, 3, 4.5F}},
+	/* a window that would begin in the padding is none; one that is larger than the image sticks out */
+	{AVERAGE("3", "kernel_shape:I=2 strides:I=3 pads:I=0,1 ceil_mode:i=1 count_include_pad:i=1"), {1, 2, 3},
+		{1.5F}},
+	{AVERAGE("2", "kernel_shape:I=3 strides:I=2 ceil_mode:i=1"), {1, 2}, {1.5F}},
+	{MAX("2", "kernel_shape:I=3 strides:I=2 ceil_mode:i=1"), {1, 2}, {2}},
+	/* the order of pads: top, left, bottom, right */
+	{AVERAGE("2 2", "kernel_shape:I=2,2 pads:I=1,0,0,0 count_include_pad:i=1"), {1, 2, 3, 4}, {0.75F, 2.5F}},
+	{AVERAGE("2 2", "kernel_shape:I=2,2 pads:I=0,1,0,0 count_include_pad:i=1"), {1, 2, 3, 4}, {1, 2.5F}},
+	{AVERAGE("2 2", "kernel_shape:I=2,2 pads:I=0,0,1,0 count_include_pad:i=1"), {1, 2, 3, 4}, {2.5F, 1.75F}},
+	{AVERAGE("2 2", "kernel_shape:I=2,2 pads:I=0,0,0,1 count_include_pad:i=1"), {1, 2, 3, 4}, {2.5F, 1.5F}},
+	{AVERAGE("3", "kernel_shape:I=2 auto_pad:s=SAME_UPPER"), {1, 2, 3}, {1.5F, 2.5F, 3}},
+	{AVERAGE("3", "kernel_shape:I=2 auto_pad:s=SAME_LOWER"), {1, 2, 3}, {1, 1.5F, 2.5F}},
+	{MAX("3", "kernel_shape:I=2 auto_pad:s=SAME_UPPER"), {-1, -2, -3}, {-1, -2, -3}},
+	{MAX("3", "kernel_shape:I=2 auto_pad:s=SAME_LOWER"), {-1, -2, -3}, {-1, -1, -2}},
+	/* padding is minus infinity, also where there is nothing else; the mean of nothing is not a number */
+	{MAX("3", "kernel_shape:I=3 pads:I=1,1"), {-1, -2, -3}, {-1, -1, -2}},
+	{MAX("3", "kernel_shape:I=2 pads:I=2,2"), {1, 2, 3}, {-INFINITY, 1, 2, 3, 3, -INFINITY}},
+	{AVERAGE("3", "kernel_shape:I=2 pads:I=2,2"), {1, 2, 3}, {NAN, 1, 1.5F, 2.5F, 3, NAN}},
+	{AVERAGE("3", "kernel_shape:I=2 pads:I=2,2 count_include_pad:i=1"), {1, 2, 3}, {0, 0.5F, 1.5F, 2.5F, 1.5F, 0}},
+	{MAX("1", "kernel_shape:I=2 dilations:I=2 pads:I=1,1"), {5}, {-INFINITY}}, /* the image is in the gap */
+	{MAX("3", "kernel_shape:I=2 dilations:I=2 pads:I=1,1"), {1, 2, 3}, {2, 3, 2}},
+	{AVERAGE("4", "kernel_shape:I=2 dilations:I=2"), {1, 2, 3, 5}, {2, 3.5F}},
+	/* infinities */
+	{AVERAGE("3", "kernel_shape:I=2"), {1, INFINITY, -INFINITY}, {INFINITY, NAN}},
+	/* the others */
+	{POOL("LpPool", "3", "kernel_shape:I=2 p:i=1 pads:I=0,1"), {-1, 2, -3}, {3, 5, 3}},
+	{POOL("LpPool", "2", "kernel_shape:I=2 p:i=3"), {1, -2}, {2.0800838F}},
+	{POOL("GlobalLpPool", "1 2", ""), {-3, 4}, {5}},
+	{POOL("GlobalMaxPool", "2 2", ""), {-3, -4, -2, -9}, {-2}},
+	{POOL("GlobalMaxPool", "1 1 2 1 2", ""), {-3, -4, -2, -9}, {-2}},
+	{POOL("GlobalAveragePool", "1 1 2 1 2", ""), {1, 2, 3, 6}, {3}},
+	{"in x 1 4\nnode GlobalAveragePool x > y\nout y", {1, 2, 3, 6}, {1, 2, 3, 6}},
+};
+
+static void compare(const struct example *example, const char *who, const float *output, size_t count)
+{
+	assert_true(count <= MOST);
+	for (size_t i = 0; i < count; i++) {
+		float wanted = example->output[i];
+
+		if (isnan(wanted) ? !isnan(output[i]) : output[i] != wanted && !(fabsf(output[i] - wanted) < 1e-6F))
+			fail_msg("%s: element %zu is %g, not %g, in\n%s", who, i, (double)output[i], (double)wanted,
+				example->model);
+	}
+}
+
+static struct dls_tensor tensor(const struct dlsi_model_port *port, const float *data)
+{
+	struct dls_tensor tensor = {.size = sizeof tensor, .dtype = DLS_FLOAT32, .rank = port->rank, .data = data};
+
+	memcpy(tensor.dims, port->dims, sizeof port->dims);
+	assert_int_equal(dls_tensor_bytes(DLS_FLOAT32, tensor.rank, tensor.dims, &tensor.bytes), 0);
+	return tensor;
+}
+
+static void run_on_device(const struct example *example, struct dlsi_device *device)
+{
+	struct dlsi_rng rng = unit_rng(1);
+	struct dlsi_buffer file = {0};
+	struct dlsi_model *model;
+	struct dls_tensor in, out;
+	struct dls_error err = {0};
+	float output[MOST] = {0};
+
+	unit_onnx(&file, &rng, example->model);
+	if (dlsi_model_load(unit_alloc(), device, "net.onnx", file.data, file.length, &model, &err))
+		fail_msg("%s", err.text);
+	in = tensor(dlsi_model_input(model, 0), example->input);
+	out = tensor(dlsi_model_output(model, 0), output);
+	assert_true(in.bytes <= sizeof example->input && out.bytes <= sizeof output);
+	assert_int_equal(dlsi_model_run(model, 1, &in, &out, &err), 0);
+	compare(example, "the device", output, out.bytes / sizeof *output);
+	dlsi_model_destroy(model);
+	dlsi_buffer_fini(&file);
+}
+
+static struct dlsi_graph *load(struct dlsi_buffer *file, const char *text)
+{
+	struct dlsi_rng rng = unit_rng(1);
+	struct dlsi_graph *graph = NULL;
+	struct dls_error err = {0};
+
+	unit_onnx(file, &rng, text);
+	if (dlsi_graph_load(unit_alloc(), file->data, file->length, &graph, &err))
+		fail_msg("%s\n%s", err.text, text);
+	assert_int_equal(graph->node_count, 1);
+	return graph;
+}
+
+static struct dlsi_view view(const struct dlsi_value *value, void *data)
+{
+	struct dlsi_view view = {.dtype = value->dtype, .rank = value->rank, .data = data};
+
+	memcpy(view.dims, value->dims, sizeof view.dims);
+	return view;
+}
+
+static void evaluate(const struct example *example)
+{
+	struct dlsi_buffer file = {0};
+	struct dlsi_graph *graph = load(&file, example->model);
+	const struct dlsi_node *node = &graph->nodes[0];
+	float output[MOST];
+	struct dlsi_view in = view(dlsi_node_input(graph, node, 0), (void *)example->input);
+	struct dlsi_view out = view(dlsi_node_output(graph, node), output);
+
+	assert_int_equal(node->op->eval(node, &in, &out, unit_alloc(), NULL), 0);
+	compare(example, "eval", output, dlsi_view_count(&out));
+	dlsi_graph_destroy(graph);
+	dlsi_buffer_fini(&file);
+}
+
+static void test_corners(void **state)
+{
+	struct dlsi_device *device;
+
+	(void)state;
+	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, &device, NULL), 0);
+	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+		evaluate(&examples[i]);
+		run_on_device(&examples[i], device);
+	}
+	dlsi_device_destroy(device);
+}
+
+/* Of the second output: where the largest element is, counted along the last or the first dimension. */
+static void assert_indices(const char *model, const float *input, const int64_t *wanted, size_t count)
+{
+	struct dlsi_buffer file = {0};
+	struct dlsi_graph *graph = load(&file, model);
+	const struct dlsi_node *node = &graph->nodes[0];
+	float largest[MOST];
+	int64_t indices[MOST];
+	struct dlsi_view in = view(dlsi_node_input(graph, node, 0), (void *)input);
+	struct dlsi_view outs[] = {
+		view(dlsi_node_output(graph, node), largest), view(&graph->values[node->outputs[1]], indices)};
+
+	assert_int_equal(dlsi_view_count(&outs[1]), count);
+	assert_int_equal(node->op->eval(node, &in, outs, unit_alloc(), NULL), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(indices[i], wanted[i]);
+	assert_non_null(strstr(graph->unbatchable, "numbers the elements of the whole batch"));
+	dlsi_graph_destroy(graph);
+	dlsi_buffer_fini(&file);
+}
+
+#define INDICES(model, input, ...)                                                                                     \
+	assert_indices(model "\nout i\n", (const float[])input, (const int64_t[]){__VA_ARGS__},                        \
+		sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+#define LIST(...)                                                                                                      \
+	{                                                                                                              \
+		__VA_ARGS__                                                                                            \
+	}
+
+static void test_indices(void **state)
+{
+	(void)state;
+	INDICES("in x 1 1 2 3\nnode MaxPool x > y i kernel_shape:I=2,2", LIST(1, 5, 2, 6, 3, 4), 3, 1);
+	INDICES("in x 1 1 2 3\nnode MaxPool x > y i kernel_shape:I=2,2 storage_order:i=1", LIST(1, 5, 2, 6, 3, 4), 1,
+		2);
+	INDICES("in x 1 2 3\nnode MaxPool x > y i kernel_shape:I=2", LIST(1, 1, 0, 3, NAN, NAN), 0, 1, 4, 4);
+	INDICES("in x 1 1 2\nnode MaxPool x > y i kernel_shape:I=1 pads:I=0,1", LIST(1, 1), 0, 1, -1);
+}
+
+static void test_no_items(void **state)
+{
+	static const char *const models[] = {AVERAGE("4", "kernel_shape:I=2"), MAX("4", "kernel_shape:I=2"),
+		POOL("LpPool", "4", "kernel_shape:I=2"), POOL("GlobalMaxPool", "4", ""),
+		"in x 1 2 4\nin w 2 2 1\nnode Conv x w > y\nout y",
+		"in x 1 2 4\nin w 2 2 1\nnode ConvTranspose x w > y\nout y"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+		struct dlsi_buffer file = {0};
+		struct dlsi_graph *graph = load(&file, models[i]);
+		const struct dlsi_node *node = &graph->nodes[0];
+		float weights[4] = {1, 2, 3, 4}, untouched = 7;
+		struct dlsi_view in[2] = {view(dlsi_node_input(graph, node, 0), weights)};
+		struct dlsi_view out = view(dlsi_node_output(graph, node), &untouched);
+
+		if (node->input_count > 1)
+			in[1] = view(dlsi_node_input(graph, node, 1), weights);
+		in[0].dims[0] = out.dims[0] = 0;
+		assert_int_equal(node->op->eval(node, in, &out, unit_alloc(), NULL), 0);
+		assert_true(untouched == 7);
+		dlsi_graph_destroy(graph);
+		dlsi_buffer_fini(&file);
+	}
+}
+
+UNIT_MAIN(test_corners, test_indices, test_no_items)
