@@ -46,6 +46,11 @@ size_t dlsi_value_bytes(const struct dlsi_value *value)
 	return dlsi_value_count(value) * dls_dtype_bytes(value->dtype);
 }
 
+bool dlsi_value_same_shape(const struct dlsi_value *a, const struct dlsi_value *b)
+{
+	return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
 void dlsi_value_dims(const struct dlsi_value *value, int64_t batch, int64_t dims_out[DLS_TENSOR_RANK])
 {
 	memcpy(dims_out, value->dims, sizeof value->dims);

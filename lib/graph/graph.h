@@ -108,6 +108,15 @@ struct dlsi_node {
 			bool transpose_a, transpose_b;
 		} gemm;
 		struct dlsi_clamp clamp;
+		struct {
+			int64_t size;
+			float alpha, beta, bias;
+		} lrn;
+		struct {
+			uint32_t axis;
+			int64_t block;  /* elements along the axis that share a scale; 0: one scale for all */
+			bool per_place; /* scales differ in the other axes too */
+		} quantize;
 		uint32_t reduced; /* the axes that are reduced, as bits */
 		float epsilon;
 		struct {
@@ -160,6 +169,8 @@ uint32_t dlsi_graph_add_value(struct dlsi_graph *graph, const char *name);
 /* The value's elements, or its bytes, for one item. They fit size_t: inference saw to it. */
 size_t dlsi_value_count(const struct dlsi_value *value);
 size_t dlsi_value_bytes(const struct dlsi_value *value);
+
+bool dlsi_value_same_shape(const struct dlsi_value *a, const struct dlsi_value *b);
 
 /* The dimensions in a run of `batch` items. */
 void dlsi_value_dims(const struct dlsi_value *value, int64_t batch, int64_t dims_out[DLS_TENSOR_RANK]);

@@ -218,6 +218,8 @@ int dlsi_op_infer_broadcast(struct dlsi_graph *graph, struct dlsi_node *node, st
 	for (uint32_t i = 1; i < node->input_count; i++) {
 		const struct dlsi_value *input = dlsi_node_input(graph, node, i);
 
+		if (!input)
+			return dlsi_node_fail(node, err, DLS_EFORMAT, "lacks its input %u", i);
 		if (!dlsi_op_broadcast(&all, input, &all.rank, all.dims))
 			return dlsi_node_fail(node, err, DLS_EFORMAT, "combines %s and %s, which do not fit",
 				dlsi_shape_text(all.dtype, all.rank, all.dims).text,

@@ -206,8 +206,7 @@ static int infer_prelu(struct dlsi_graph *graph, struct dlsi_node *node, struct 
 	const struct dlsi_value *input = dlsi_node_input(graph, node, 0), *output = dlsi_node_output(graph, node);
 	int rc = dlsi_op_infer_broadcast(graph, node, err);
 
-	if (rc == 0 && (output->rank != input->rank ||
-			       memcmp(output->dims, input->dims, input->rank * sizeof *input->dims) != 0))
+	if (rc == 0 && !dlsi_value_same_shape(output, input))
 		return dlsi_node_fail(node, err, DLS_EFORMAT, "has slopes that do not fit its input");
 	return rc;
 }

@@ -45,4 +45,10 @@
 	DLSI_CHOOSE(                                                                                                   \
 		(type)0, INFINITY, (type)(DLSI_IS_SIGNED(type) ? UINT64_MAX >> (65 - 8 * sizeof(type)) : UINT64_MAX))
 
+/* `x` within these bounds, 0 for what is no number: what may be cast to a type of integers that has them. */
+static inline double dlsi_saturate(double x, double low, double high)
+{
+	return x < low ? low : x > high ? high : x == x ? x : 0;
+}
+
 #endif

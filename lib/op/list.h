@@ -35,8 +35,12 @@
 	X(cos)                                                                                                         \
 	X(cosh)                                                                                                        \
 	X(depth_to_space)                                                                                              \
+	X(dequantize_linear)                                                                                           \
+	X(det)                                                                                                         \
 	X(div)                                                                                                         \
 	X(dropout)                                                                                                     \
+	X(dynamic_quantize_linear)                                                                                     \
+	X(einsum)                                                                                                      \
 	X(elu)                                                                                                         \
 	X(equal)                                                                                                       \
 	X(erf)                                                                                                         \
@@ -55,22 +59,29 @@
 	X(global_max_pool)                                                                                             \
 	X(greater)                                                                                                     \
 	X(greater_or_equal)                                                                                            \
+	X(group_normalization)                                                                                         \
 	X(hard_sigmoid)                                                                                                \
 	X(hard_swish)                                                                                                  \
 	X(hardmax)                                                                                                     \
 	X(identity)                                                                                                    \
+	X(instance_normalization)                                                                                      \
 	X(is_inf)                                                                                                      \
 	X(is_nan)                                                                                                      \
+	X(layer_normalization)                                                                                         \
 	X(leaky_relu)                                                                                                  \
 	X(less)                                                                                                        \
 	X(less_or_equal)                                                                                               \
 	X(log)                                                                                                         \
 	X(log_softmax)                                                                                                 \
+	X(lp_normalization)                                                                                            \
 	X(lp_pool)                                                                                                     \
+	X(lrn)                                                                                                         \
 	X(mat_mul)                                                                                                     \
+	X(mat_mul_integer)                                                                                             \
 	X(max)                                                                                                         \
 	X(max_pool)                                                                                                    \
 	X(mean)                                                                                                        \
+	X(mean_variance_normalization)                                                                                 \
 	X(min)                                                                                                         \
 	X(mish)                                                                                                        \
 	X(mod)                                                                                                         \
@@ -83,6 +94,8 @@
 	X(pow)                                                                                                         \
 	X(prelu)                                                                                                       \
 	X(q_linear_conv)                                                                                               \
+	X(q_linear_mat_mul)                                                                                            \
+	X(quantize_linear)                                                                                             \
 	X(range)                                                                                                       \
 	X(reciprocal)                                                                                                  \
 	X(reduce_l1)                                                                                                   \
@@ -97,6 +110,7 @@
 	X(reduce_sum_square)                                                                                           \
 	X(relu)                                                                                                        \
 	X(reshape)                                                                                                     \
+	X(rms_normalization)                                                                                           \
 	X(round)                                                                                                       \
 	X(selu)                                                                                                        \
 	X(shape)                                                                                                       \

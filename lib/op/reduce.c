@@ -47,27 +47,6 @@ static const char *reduction_mixes(const struct dlsi_graph *graph, const struct 
 
 enum { WIDE_BYTES = 8 };
 
-/* The input as operand 0, the output as operand 1. Returns how many elements are in a set. */
-static int64_t walk_sets(struct dlsi_walk *walk, const struct dlsi_view *input, uint32_t reduced)
-{
-	int64_t kept[DLS_TENSOR_RANK], count = 1;
-
-	*walk = (struct dlsi_walk){.rank = input->rank, .operands = 2};
-	memcpy(walk->dims, input->dims, sizeof walk->dims);
-	dlsi_strides(input->rank, input->dims, walk->strides[0]);
-	for (uint32_t i = 0; i < input->rank; i++) {
-		bool is_reduced = reduced & 1U << i;
-
-		kept[i] = is_reduced ? 1 : input->dims[i];
-		count *= is_reduced ? input->dims[i] : 1;
-	}
-	dlsi_strides(input->rank, kept, walk->strides[1]);
-	for (uint32_t i = 0; i < input->rank; i++)
-		if (reduced & 1U << i)
-			walk->strides[1][i] = 0;
-	return count;
-}
-
 #define CASE(dtype, element, initial, step, end)                                                                       \
 	case dtype: {                                                                                                  \
 		typedef element type;                                                                                  \
@@ -112,7 +91,7 @@ static const struct dlsi_op_attribute attributes[] = {{"axes", DLSI_ATTRIBUTE_IN
 		size_t count = dlsi_view_count(&outputs[0]);                                                           \
 		void *memory = dlsi_calloc(alloc, count + 1, WIDE_BYTES);                                              \
 		struct dlsi_walk walk;                                                                                 \
-		int64_t n = walk_sets(&walk, &inputs[0], node->reduced);                                               \
+		int64_t n = dlsi_walk_sets(&walk, &inputs[0], node->reduced);                                          \
                                                                                                                        \
 		(void)n;                                                                                               \
 		if (!memory)                                                                                           \

@@ -30,6 +30,26 @@ void dlsi_walk_broadcast(
 		dlsi_strides_broadcast(views[i], to->rank, to->dims, walk->strides[1 + i]);
 }
 
+int64_t dlsi_walk_sets(struct dlsi_walk *walk, const struct dlsi_view *view, uint32_t reduced)
+{
+	int64_t kept[DLS_TENSOR_RANK], count = 1;
+
+	*walk = (struct dlsi_walk){.rank = view->rank, .operands = 2};
+	memcpy(walk->dims, view->dims, sizeof walk->dims);
+	dlsi_strides(view->rank, view->dims, walk->strides[0]);
+	for (uint32_t i = 0; i < view->rank; i++) {
+		bool is_reduced = reduced & 1U << i;
+
+		kept[i] = is_reduced ? 1 : view->dims[i];
+		count *= is_reduced ? view->dims[i] : 1;
+	}
+	dlsi_strides(view->rank, kept, walk->strides[1]);
+	for (uint32_t i = 0; i < view->rank; i++)
+		if (reduced & 1U << i)
+			walk->strides[1][i] = 0;
+	return count;
+}
+
 /* Whether dimension `i` continues where dimension `outer` makes a step, in all operands. */
 static bool continues(const struct dlsi_walk *walk, uint32_t outer, uint32_t i)
 {

@@ -42,6 +42,10 @@ void dlsi_strides_broadcast(const struct dlsi_view *view, uint32_t rank, const i
 void dlsi_walk_broadcast(
 	struct dlsi_walk *walk, const struct dlsi_view *to, const struct dlsi_view *const *views, uint32_t count);
 
+/* The walk over a dense view, operand 0, and over something dense that has one element for all that differ in the axes
+ * `reduced` (as bits) only, operand 1. Returns how many those are. */
+int64_t dlsi_walk_sets(struct dlsi_walk *walk, const struct dlsi_view *view, uint32_t reduced);
+
 /* Copies operand 1 to operand 0 of a walk, in elements of so many bytes (1, 2, 4 or 8). */
 void dlsi_walk_copy(struct dlsi_walk *walk, void *to, const void *from, size_t bytes);
 

@@ -1,7 +1,6 @@
 /* What one operator does for another in the same pass over memory. */
 #include "op/list.h"
 #include "rewrite/rewrite.h"
-#include <string.h>
 
 /* ---- products */
 
@@ -53,10 +52,9 @@ int dlsi_rewrite_flatten(struct dlsi_graph *graph, struct dlsi_uses *uses)
 
 /* ---- sums */
 
-static bool same_shape(const struct dlsi_value *a, const struct dlsi_value *b)
+static bool same_in_any_batch(const struct dlsi_value *a, const struct dlsi_value *b)
 {
-	return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0 &&
-	       a->batched == b->batched;
+	return dlsi_value_same_shape(a, b) && a->batched == b->batched;
 }
 
 /* The Conv on this side of the Add, if it can add the other side. */
@@ -68,7 +66,8 @@ static struct dlsi_node *find_conv(
 
 	if (!conv || !dlsi_clamp_is_none(&conv->fused) || dlsi_node_input(graph, conv, DLSI_CONV_ADDEND))
 		return NULL;
-	if (!dlsi_node_input(graph, conv, 1)->data || other->data || !same_shape(dlsi_node_output(graph, conv), other))
+	if (!dlsi_node_input(graph, conv, 1)->data || other->data ||
+		!same_in_any_batch(dlsi_node_output(graph, conv), other))
 		return NULL;
 	return conv;
 }

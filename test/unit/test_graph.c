@@ -168,6 +168,34 @@ static void test_batches_are_sound_or_refused(void **state)
 	assert_batch("in x ? 4\nconst c 1 4\nnode Relu c > y\nnode Relu x > z\nout y\nout z", "'y' does not depend");
 }
 
+static void test_batches_of_operators_on_numbers(void **state)
+{
+	(void)state;
+	assert_batch("in x ? 4\nints a 1\nnode ReduceSum x a > y\nout y", NULL);
+	assert_batch("in x ? 4\nints a 1\nnode ReduceSum x a > y keepdims:i=0\nout y", NULL);
+	assert_batch("in x ? 4\nnode ReduceSum x > y\nout y", "reduces axis 0, the batch");
+	assert_batch("in x ? 4\nints a -2\nnode ReduceSum x a > y\nout y", "reduces axis 0, the batch");
+	assert_batch("opset 17\nin x ? 4\nconst s 4\nnode LayerNormalization x s > y\nout y", NULL);
+	assert_batch("opset 17\nin x ? 4\nconst s 4\nnode LayerNormalization x s > y axis:i=-2\nout y", "axis 0");
+	assert_batch("in x ? 4\nnode LpNormalization x > y axis:i=0\nout y", "axis 0");
+	assert_batch("in x ? 2 3 4\nnode MeanVarianceNormalization x > y\nout y", "axis 0");
+	assert_batch("in x ? 2 3 4\nnode MeanVarianceNormalization x > y axes:I=1,2\nout y", NULL);
+	assert_batch("in x ? 2 3\nnode LRN x > y size:i=2\nout y", NULL);
+	assert_batch("in x ? 4\nnode DynamicQuantizeLinear x > y\nout y", "one scale for the whole batch");
+	assert_batch("in x ? 4\nfloats s 1 1 1 1\nnode QuantizeLinear x s > y\nout y", NULL);
+	assert_batch("opset 21\nin x ? 4\npositive s 1 2\nnode QuantizeLinear x s > y block_size:i=2\nout y",
+		"a scale for each row");
+	assert_batch("in x ? 4\nconst w 4 3\nnode Einsum x w > y equation:s=bi,ij->bj\nout y", NULL);
+	assert_batch("in x ? 4\nconst w 4 3\nnode Einsum x w > y equation:s=bi,ij->jb\nout y", "different items");
+	assert_batch("in x ? 4\nnode Einsum x > y equation:s=bi->i\nout y", "different items");
+	assert_batch("in x ? 4\nin z ? 4\nnode Einsum x z > y equation:s=bi,bj->bij\nout y", NULL);
+	assert_batch("in x ? 4\nin z ? 4\nnode Einsum x z > y equation:s=bi,cj->bcij\nout y", "different items");
+	assert_batch("in x ? 2 2\nnode Det x > y\nout y", NULL);
+	assert_batch("in x ? 1\nnode Det x > y\nout y", "side of its matrix");
+	assert_batch("in x ? 4\nin l 1\nnode Clip x l > y\nout y", "takes its weights");
+	assert_batch("in x ? 4\nconst s 4\nnode PRelu x s > y\nout y", NULL);
+}
+
 static int try(const char *text, struct dls_error *err)
 {
 	struct dlsi_rng rng = unit_rng(1);
@@ -360,5 +388,5 @@ static void test_memory_exhaustion_is_an_error(void **state)
 }
 
 UNIT_MAIN(test_shapes, test_nodes_come_after_what_they_take, test_constants_come_from_everywhere,
-	test_batches_are_sound_or_refused, test_wrong_models_are_refused, test_long_chains_are_sorted,
-	test_memory_is_a_small_multiple_of_the_file, test_memory_exhaustion_is_an_error)
+	test_batches_are_sound_or_refused, test_batches_of_operators_on_numbers, test_wrong_models_are_refused,
+	test_long_chains_are_sorted, test_memory_is_a_small_multiple_of_the_file, test_memory_exhaustion_is_an_error)
