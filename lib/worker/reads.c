@@ -31,10 +31,10 @@ static void take(struct dlsi_pending_fetch *fetch, int64_t now_ns)
 	dlsi_free(&worker->ctx->alloc, read);
 	reads->under_way--;
 	worker->reads--;
+	if (have_all(reads)) /* before turns are given: one of them may be its own, and bring it to its end */
+		reads->waiter->look(reads->waiter);
 	while (worker->reads < DLSI_FETCHES_AT_ONCE && !dlsi_list_empty(&worker->readers))
 		dlsi_waiters_wake_first(&worker->readers);
-	if (have_all(reads))
-		reads->waiter->look(reads->waiter);
 }
 
 static void begin(struct dlsi_worker_reads *reads, uint32_t number)
@@ -66,9 +66,13 @@ bool dlsi_worker_reads_get(struct dlsi_worker_reads *reads)
 	struct dls_worker *worker = reads->job->worker;
 	const struct dlsi_task_inputs *inputs = reads->inputs;
 
-	for (; reads->next < inputs->read_count && worker->reads < DLSI_FETCHES_AT_ONCE; reads->next++)
-		if (!inputs->reads[reads->next].code)
-			begin(reads, reads->next);
+	for (; reads->next < inputs->read_count; reads->next++) {
+		if (inputs->reads[reads->next].code) /* it has failed already, and needs no turn */
+			continue;
+		if (worker->reads >= DLSI_FETCHES_AT_ONCE)
+			break;
+		begin(reads, reads->next);
+	}
 	if (reads->next < inputs->read_count)
 		dlsi_list_append(&worker->readers, &reads->turn.node);
 	return have_all(reads);

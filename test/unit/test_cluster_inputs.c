@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "test/unit/site.h"
 #include "test/unit/unit.h"
+#include "worker/reads.h"
 #include "worker/worker.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,6 +166,66 @@ static void test_more_reads_than_at_once(void **state)
 	site_stop(&site);
 }
 
+/* A task by itself: its reads, and how often it has been told that all have ended. */
+struct lone_task {
+	struct dlsi_waiter waiter; /* first */
+	struct dlsi_worker_job job;
+	struct dlsi_task_inputs inputs;
+	struct dlsi_worker_reads reads;
+	atomic_uint looks;
+};
+
+static void count_look(struct dlsi_waiter *waiter)
+{
+	atomic_fetch_add(&((struct lone_task *)waiter)->looks, 1);
+}
+
+/* Others have all reads under way but one. */
+static int begin_reads(void *arg, int64_t now_ns)
+{
+	struct lone_task *task = arg;
+
+	(void)now_ns;
+	task->job.worker->reads += DLSI_FETCHES_AT_ONCE - 1;
+	return dlsi_worker_reads_get(&task->reads);
+}
+
+static int end_others(void *arg, int64_t now_ns)
+{
+	struct lone_task *task = arg;
+
+	(void)now_ns;
+	task->job.worker->reads -= DLSI_FETCHES_AT_ONCE - 1;
+	return 0;
+}
+
+/* Behind the last read that there is room for come reads that have failed before they began: the task goes on once, or
+ * its executor would have it twice. */
+static void test_failed_reads_behind_the_last(void **state)
+{
+	enum { COUNT = 3 };
+	struct dlsi_task_read reads[COUNT] = {{.length = 1}, {.code = DLS_ELIMIT}, {.code = DLS_ELIMIT}};
+	struct lone_task task = {.inputs = {.reads = reads, .read_count = COUNT}};
+	char holder[] = "no endpoint";
+	struct dls_worker *worker;
+	struct site site;
+
+	(void)state;
+	site_start(&site, 1, 0);
+	worker = dls_cluster_worker(site.cluster, 0);
+	task.inputs.alloc = &worker->ctx->alloc;
+	task.job = (struct dlsi_worker_job){.worker = worker, .holder = holder};
+	dlsi_waiter_init(&task.waiter, count_look);
+	dlsi_worker_reads_init(&task.reads, &task.job, &task.inputs, &task.waiter);
+	assert_int_equal(dlsi_loop_call(worker->ctx->loop, begin_reads, &task), 0);
+	SITE_WAIT(atomic_load(&task.looks));
+	dlsi_loop_call(worker->ctx->loop, end_others, &task);
+	assert_int_equal(atomic_load(&task.looks), 1);
+	assert_int_equal(reads[0].code, DLS_EINVAL);
+	dlsi_free(task.inputs.alloc, reads[0].sentence);
+	site_stop(&site);
+}
+
 /* A task whose inputs would take half of the memory is not run, and the worker lives on; if one input alone would, the
  * others of its task are run. */
 static void test_inputs_beyond_the_memory(void **state)
@@ -294,5 +355,6 @@ static void test_a_worker_can_go_at_any_time(void **state)
 	}
 }
 
-UNIT_MAIN(test_lists_of_many_pages, test_inputs_in_surplus, test_more_reads_than_at_once, test_inputs_beyond_the_memory,
-	test_pages_beyond_the_memory, test_devices_work_side_by_side, test_a_worker_can_go_at_any_time)
+UNIT_MAIN(test_lists_of_many_pages, test_inputs_in_surplus, test_more_reads_than_at_once,
+	test_failed_reads_behind_the_last, test_inputs_beyond_the_memory, test_pages_beyond_the_memory,
+	test_devices_work_side_by_side, test_a_worker_can_go_at_any_time)
