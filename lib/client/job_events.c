@@ -82,12 +82,14 @@ void dlsi_node_job_deliver(struct dls_job *job, struct dlsi_frame *frame, const 
 		end_without_memory(job);
 }
 
-void dlsi_node_job_notice(struct dls_job *job, const struct dlsi_effect *effect, struct dlsi_text text)
+/* Under the mutex. Of a job that has ended here the session may still speak, but there is no news of it: the program
+ * may have left it. */
+static void take_notice(struct dls_job *job, const struct dlsi_effect *effect, struct dlsi_text text)
 {
 	char sentence[DLS_ERROR_TEXT_BYTES];
 
-	snprintf(sentence, sizeof sentence, "%.*s", (int)text.length, text.data);
-	pthread_mutex_lock(&job->client->dialer.mutex);
+	if (job->stage != DLSI_STAGE_SUBMITTED)
+		return;
 	switch (effect->notify.notice) {
 	case DLSI_NOTICE_ACCEPTED:
 		job->progress.accepted = 1;
@@ -102,11 +104,18 @@ void dlsi_node_job_notice(struct dls_job *job, const struct dlsi_effect *effect,
 		job->progress.workers = effect->notify.workers;
 		break;
 	case DLSI_NOTICE_ENDED:
+		snprintf(sentence, sizeof sentence, "%.*s", (int)text.length, text.data);
 		dlsi_node_job_end(job, effect->notify.code, sentence);
 		break;
 	default:
 		break;
 	}
+}
+
+void dlsi_node_job_notice(struct dls_job *job, const struct dlsi_effect *effect, struct dlsi_text text)
+{
+	pthread_mutex_lock(&job->client->dialer.mutex);
+	take_notice(job, effect, text);
 	pthread_mutex_unlock(&job->client->dialer.mutex);
 }
 

@@ -1,8 +1,10 @@
 /* Clients and masters without workers: who reaches whom, what is refused and in which words, and what a master answers.
  */
+#include "client/job.h"
 #include "test/unit/unit.h"
 #include <dlsched/dlsched.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <zmq.h>
 
@@ -266,5 +268,57 @@ static void test_jobs_keep_their_client(void **state)
 	dls_ctx_destroy(ctx);
 }
 
+/* What the session says of a job while the loop's thread stands still and the program leaves it. */
+struct late_notice {
+	struct dlsi_errand errand; /* first */
+	struct dls_job *job;
+	enum dlsi_notice notice;
+	atomic_bool left, told;
+};
+
+static void tell_late(struct dlsi_errand *errand, int64_t now_ns)
+{
+	struct late_notice *late = (struct late_notice *)errand;
+	struct dlsi_effect effect = {.kind = DLSI_EFFECT_NOTIFY};
+
+	(void)now_ns;
+	while (!atomic_load(&late->left))
+		sched_yield();
+	effect.notify.notice = late->notice;
+	effect.notify.code = DLS_EBUSY;
+	dlsi_node_job_notice(late->job, &effect, dlsi_text_of("too late"));
+	atomic_store(&late->told, true);
+}
+
+/* The loop frees it, and the client's news must not name it. */
+static void test_no_news_of_a_job_that_was_left(void **state)
+{
+	struct dls_job_options options = DLS_JOB_OPTIONS_INIT;
+	struct dls_ctx *ctx = make_ctx();
+	struct dls_client *client = make_client(ctx, "tcp://127.0.0.1:1");
+
+	(void)state;
+	options.handler = "h";
+	for (int notice = DLSI_NOTICE_WELCOME; notice <= DLSI_NOTICE_ENDED; notice++) {
+		struct late_notice late = {.errand.run = tell_late, .notice = (enum dlsi_notice)notice};
+
+		assert_int_equal(dls_job_create(client, &options, &late.job, NULL), 0);
+		assert_int_equal(dls_job_add_bytes(late.job, "x", 1, NULL), 0);
+		assert_int_equal(dls_job_submit(late.job, NULL), 0);
+		dlsi_loop_post(ctx->loop, &late.errand);
+		assert_int_equal(dls_job_cancel(late.job, NULL), 0);
+		dls_job_destroy(late.job);
+		atomic_store(&late.left, true);
+		while (!atomic_load(&late.told))
+			sched_yield();
+		pthread_mutex_lock(&client->dialer.mutex);
+		assert_true(dlsi_list_empty(&client->news));
+		pthread_mutex_unlock(&client->dialer.mutex);
+	}
+	dls_client_destroy(client);
+	dls_ctx_destroy(ctx);
+}
+
 UNIT_MAIN(test_client_reaches_master, test_master_that_comes_later, test_nobody_there, test_what_listens_is_no_master,
-	test_client_options, test_master_options, test_port_in_use, test_job_options, test_jobs_keep_their_client)
+	test_client_options, test_master_options, test_port_in_use, test_job_options, test_jobs_keep_their_client,
+	test_no_news_of_a_job_that_was_left)
