@@ -115,7 +115,18 @@ static bool next(struct dlsi_log *log, struct header *header_out, char *line_out
 	return found;
 }
 
-static void pass_on(const struct dlsi_log *log, const struct header *header, const char *line)
+/* Whether the program may be gone by now, and all that `take` needs with it. */
+static bool is_abandoned(struct dlsi_log *log)
+{
+	bool abandoned;
+
+	pthread_mutex_lock(&log->mutex);
+	abandoned = log->abandoned;
+	pthread_mutex_unlock(&log->mutex);
+	return abandoned;
+}
+
+static void pass_on(struct dlsi_log *log, const struct header *header, const char *line)
 {
 	char notice[128];
 
@@ -124,7 +135,7 @@ static void pass_on(const struct dlsi_log *log, const struct header *header, con
 			"log: %" PRIu64 " lines are lost here, since earlier ones were not taken", header->loss.count);
 		log->take(log->take_arg, header->loss.level, header->time_ns, notice);
 	}
-	if (header->level)
+	if (header->level && !(header->loss.count && is_abandoned(log)))
 		log->take(log->take_arg, header->level, header->time_ns, line);
 }
 
