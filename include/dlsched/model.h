@@ -23,13 +23,14 @@ void dls_model_destroy(struct dls_model *model);
 const char *dls_model_label(const struct dls_model *model, uint32_t index);
 
 /* What the model takes and gives, as a JSON object: inputs and outputs with name, dtype and dims, operators,
- * parameters, max_batch, whether it can be batched and if not, why. The caller frees *json_out with dls_free. */
+ * parameters, max_batch, whether it can be batched and if not, why. An output that is "bounded" has at most these dims.
+ * The caller frees *json_out with dls_free. */
 int dls_model_describe(struct dls_model *model, char **json_out, struct dls_error *err);
 
 /* Runs one batch on this machine: a tensor per model input, all with the same first dimension. The graph alone is run:
  * inputs are not prepared, outputs are as they come, whatever model.json says. *outputs_out is an array of *count_out
  * tensors in one block, freed by the caller with dls_free. Waits for the context's executor thread; a first run of a
- * batch size takes longer.
+ * batch size takes longer. An output whose size depends on its elements has the dims of this run.
  * Errors: DLS_EINVAL (shapes that do not fit, named), DLS_ENOMEM. */
 int dls_model_run(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count,
 	struct dls_tensor **outputs_out, uint32_t *count_out, struct dls_error *err);

@@ -33,9 +33,10 @@ struct dlsi_device_ops {
 	void (*program_destroy)(void *program);
 
 	/* Tensors in the order of the graph's inputs and outputs, already checked to be of the program's shapes.
-	 * Returns when the outputs are written. Errors: DLS_ENOMEM, DLS_EIO. */
-	int (*program_run)(void *program, const struct dls_tensor *inputs, const struct dls_tensor *outputs,
-		struct dls_error *err);
+	 * Returns when the outputs are written; those that are bounded get the dims that they have. Errors: DLS_ENOMEM,
+	 * DLS_EIO. */
+	int (*program_run)(
+		void *program, const struct dls_tensor *inputs, struct dls_tensor *outputs, struct dls_error *err);
 };
 
 /* The processor, through oneDNN. */

@@ -38,8 +38,11 @@ static int list_ports(struct dlsi_model *model, struct dls_error *err)
 		const struct dlsi_value *value = &graph->values[number];
 		struct dlsi_model_port *port = &model->ports[i];
 
-		*port = (struct dlsi_model_port){
-			.name = value->name, .dtype = value->dtype, .rank = value->rank, .open = value->open};
+		*port = (struct dlsi_model_port){.name = value->name,
+			.dtype = value->dtype,
+			.rank = value->rank,
+			.open = value->open,
+			.bounded = value->bounded};
 		dlsi_value_dims(value, 1, port->dims);
 	}
 	return 0;
@@ -220,5 +223,10 @@ int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_ten
 		return rc;
 	plan->used = ++model->runs;
 	rc = model->device->ops->program_run(plan->program, inputs, outputs, err);
-	return rc ? dlsi_fail_in(err, rc, "%s", model->name) : 0;
+	if (rc)
+		return dlsi_fail_in(err, rc, "%s", model->name);
+	for (size_t i = 0; i < model->graph->output_count; i++)
+		if (dlsi_model_output(model, i)->bounded)
+			dls_tensor_bytes(outputs[i].dtype, outputs[i].rank, outputs[i].dims, &outputs[i].bytes);
+	return 0;
 }

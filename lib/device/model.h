@@ -30,6 +30,7 @@ struct dlsi_model_port {
 	uint32_t rank;
 	int64_t dims[DLS_TENSOR_RANK]; /* of one item, all known and above 0; dims[0] is 1 in a batchable model */
 	bool open;                     /* the file leaves dims[0] open (a symbol or nothing) */
+	bool bounded; /* an output whose dims are the most that there can be; each run tells how many there are */
 };
 
 /* Reads, checks and rewrites the model. `name` stands for it in errors ("model.onnx"). The `length` bytes at `onnx` (a
@@ -61,8 +62,9 @@ int dlsi_model_prepare(struct dlsi_model *model, int64_t batch, struct dls_error
  *
  * Each input must have its port's dtype, rank and dims, with dims[0] = batch in a batchable model. Each output brings a
  * buffer of the caller's: `data` (written, in spite of its const) and `bytes`, which must be what its shape needs;
- * dtype, rank and dims are filled in. Buffers must be aligned to their elements (64 bytes is fastest) and not overlap;
- * `release` is neither called nor changed. What the outputs hold after a failure is undefined.
+ * dtype, rank and dims are filled in, and `bytes` too where the port is bounded. Buffers must be aligned to their
+ * elements (64 bytes is fastest) and not overlap; `release` is neither called nor changed. What the outputs hold after
+ * a failure is undefined.
  *
  * At most DLSI_TASK_ITEMS items. Errors: DLS_EINVAL (names what does not fit), DLS_ENOMEM, DLS_EUNSUPPORTED (a form of
  * an operator that the device has no kernel for; at the first run of a batch size), DLS_EIO (the device failed). */

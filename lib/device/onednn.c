@@ -99,7 +99,7 @@ static void destroy_program(void *program)
 }
 
 static int run_program(
-	void *program, const struct dls_tensor *inputs, const struct dls_tensor *outputs, struct dls_error *err)
+	void *program, const struct dls_tensor *inputs, struct dls_tensor *outputs, struct dls_error *err)
 {
 	return dlsi_program_run(program, inputs, outputs, err);
 }

@@ -57,8 +57,24 @@ static bool view(const struct dlsi_program *program, uint32_t value, struct dlsi
 {
 	if (value == DLSI_NO_VALUE || !program->set->graph->values[value].dtype)
 		return false;
+	view_out->found = program->found[value];
 	view_out->dtype = program->set->graph->values[value].dtype;
 	view_out->rank = dlsi_program_dims(program, value, view_out->dims);
+	return true;
+}
+
+/* Makes room for the dimensions of the outputs that are bounded. */
+static bool take_found(struct dlsi_program *program, const struct dlsi_node *node)
+{
+	for (uint32_t i = 0; i < node->output_count; i++) {
+		uint32_t value = node->outputs[i];
+
+		if (value == DLSI_NO_VALUE || !program->set->graph->values[value].bounded)
+			continue;
+		program->found[value] = dlsi_arena_take(&program->pool.arena, DLS_TENSOR_RANK, sizeof **program->found);
+		if (!program->found[value])
+			return false;
+	}
 	return true;
 }
 
@@ -70,7 +86,7 @@ int dlsi_lower_eval(struct dlsi_program *program, const struct dlsi_node *node, 
 	uint32_t count = 0;
 	int rc = 0;
 
-	if (!evaluation || !arguments)
+	if (!evaluation || !arguments || !take_found(program, node))
 		return dlsi_fail_memory(err);
 	for (uint32_t i = 0; rc == 0 && i < node->input_count; i++)
 		if (view(program, node->inputs[i], &evaluation->inputs[i]))

@@ -27,6 +27,7 @@ struct dlsi_program {
 	struct dlsi_onednn_pool pool;
 	struct dlsi_operand *values; /* by value: where it is; md NULL: nowhere yet */
 	uint32_t *last_nodes;        /* by value: the last node that takes it */
+	int64_t **found;             /* by value: where a bounded one's dimensions are after a run */
 	uint32_t node;               /* that is being lowered */
 
 	struct dlsi_program_buffer *buffers;
@@ -58,7 +59,7 @@ int dlsi_program_create(struct dlsi_onednn_set *set, int64_t batch, const struct
 void dlsi_program_destroy(struct dlsi_program *program);
 
 /* As the slot of struct dlsi_device_ops. */
-int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inputs, const struct dls_tensor *outputs,
+int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inputs, struct dls_tensor *outputs,
 	struct dls_error *err);
 
 /* ---- for lowerings */

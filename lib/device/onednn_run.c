@@ -3,6 +3,7 @@
 #include "device/onednn_lower.h"
 #include "graph/op.h"
 #include "graph/plan.h"
+#include <string.h>
 
 static void note_last_nodes(struct dlsi_program *program)
 {
@@ -183,7 +184,9 @@ int dlsi_program_create(struct dlsi_onednn_set *set, int64_t batch, const struct
 	program->values = dlsi_arena_take(&program->pool.arena, set->graph->value_count, sizeof *program->values);
 	program->last_nodes =
 		dlsi_arena_take(&program->pool.arena, set->graph->value_count, sizeof *program->last_nodes);
-	rc = program->values && program->last_nodes ? build(program, lowerings, err) : dlsi_fail_memory(err);
+	program->found = dlsi_arena_take(&program->pool.arena, set->graph->value_count, sizeof *program->found);
+	rc = program->values && program->last_nodes && program->found ? build(program, lowerings, err)
+								      : dlsi_fail_memory(err);
 	if (rc)
 		dlsi_program_destroy(program);
 	else
@@ -241,7 +244,16 @@ static dnnl_status_t bind(
 	return status;
 }
 
-int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inputs, const struct dls_tensor *outputs,
+static void tell_dims(const struct dlsi_program *program, struct dls_tensor *outputs)
+{
+	const struct dlsi_graph *graph = program->set->graph;
+
+	for (uint32_t i = 0; i < graph->output_count; i++)
+		if (graph->values[graph->outputs[i]].bounded)
+			memcpy(outputs[i].dims, program->found[graph->outputs[i]], sizeof outputs[i].dims);
+}
+
+int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inputs, struct dls_tensor *outputs,
 	struct dls_error *err)
 {
 	int rc = dlsi_onednn_set_reserve(program->set, program->activations_bytes, err);
@@ -263,5 +275,7 @@ int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inpu
 		return rc;
 	if (status == dnnl_success)
 		status = dnnl_stream_wait(program->set->stream);
+	if (status == dnnl_success)
+		tell_dims(program, outputs);
 	return status == dnnl_success ? 0 : dlsi_onednn_fail(err, status, "cannot run the model");
 }

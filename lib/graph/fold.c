@@ -48,13 +48,16 @@ static bool view_input(struct dlsi_arena *scratch, const struct dlsi_value *valu
 	return view->data != NULL;
 }
 
-static bool view_output(struct dlsi_arena *arena, const struct dlsi_value *value, struct dlsi_view *view)
+static bool view_output(
+	struct dlsi_arena *arena, struct dlsi_arena *scratch, const struct dlsi_value *value, struct dlsi_view *view)
 {
 	*view = (struct dlsi_view){.dtype = value->dtype, .rank = value->rank};
 	memcpy(view->dims, value->dims, sizeof view->dims);
 	view->data =
 		value->dtype ? dlsi_arena_take(arena, dlsi_value_count(value), dls_dtype_bytes(value->dtype)) : NULL;
-	return !value->dtype || view->data;
+	if (value->bounded)
+		view->found = dlsi_arena_take(scratch, DLS_TENSOR_RANK, sizeof *view->found);
+	return (!value->dtype || view->data) && (!value->bounded || view->found);
 }
 
 static bool make_views(struct dlsi_graph *graph, const struct dlsi_node *node, struct dlsi_arena *scratch,
@@ -68,7 +71,7 @@ static bool make_views(struct dlsi_graph *graph, const struct dlsi_node *node, s
 	}
 	for (uint32_t i = 0; i < node->output_count; i++)
 		if (node->outputs[i] != DLSI_NO_VALUE &&
-			!view_output(&graph->arena, &graph->values[node->outputs[i]], &outputs[i]))
+			!view_output(&graph->arena, scratch, &graph->values[node->outputs[i]], &outputs[i]))
 			return false;
 	return true;
 }
@@ -144,6 +147,15 @@ static int find_sizes(const struct dlsi_graph *graph, const struct dlsi_node *no
 
 /* ---- folding */
 
+static void make_constant(struct dlsi_value *value, const struct dlsi_view *view, uint64_t sizes)
+{
+	value->data = view->data;
+	value->sizes = sizes;
+	if (value->bounded)
+		memcpy(value->dims, view->found, sizeof value->dims);
+	value->bounded = false;
+}
+
 static int evaluate(struct dlsi_graph *graph, struct dlsi_node *node, struct dlsi_arena *scratch, struct dls_error *err)
 {
 	struct dlsi_view *inputs = dlsi_arena_take(scratch, node->input_count, sizeof *inputs);
@@ -156,12 +168,9 @@ static int evaluate(struct dlsi_graph *graph, struct dlsi_node *node, struct dls
 	rc = node->op->eval(node, inputs, outputs, graph->arena.alloc, err);
 	if (rc == 0)
 		rc = find_sizes(graph, node, scratch, inputs, &sizes, err);
-	for (uint32_t i = 0; rc == 0 && i < node->output_count; i++) {
-		if (node->outputs[i] == DLSI_NO_VALUE)
-			continue;
-		graph->values[node->outputs[i]].data = outputs[i].data;
-		graph->values[node->outputs[i]].sizes = sizes;
-	}
+	for (uint32_t i = 0; rc == 0 && i < node->output_count; i++)
+		if (node->outputs[i] != DLSI_NO_VALUE)
+			make_constant(&graph->values[node->outputs[i]], &outputs[i], sizes);
 	return rc;
 }
 

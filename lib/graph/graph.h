@@ -25,6 +25,7 @@
 #define DLSI_SPATIAL_RANK 3
 
 struct dlsi_op;
+struct dlsi_resize;
 
 struct dlsi_value {
 	const char *name;
@@ -33,6 +34,7 @@ struct dlsi_value {
 	int64_t dims[DLS_TENSOR_RANK];
 	bool batched;
 	bool open;        /* an input or output whose first dimension the file leaves open */
+	bool bounded;     /* its dimensions are the most that there can be: how many there are its elements tell */
 	uint64_t sizes;   /* of a constant: bit i says that element i is a size that grows with the batch */
 	const void *data; /* of a constant: dense little-endian elements at any alignment; NULL for all others */
 };
@@ -138,6 +140,7 @@ struct dlsi_node {
 			uint32_t axis;
 			const int64_t *offsets; /* of the outputs */
 		} split;
+		const struct dlsi_resize *resize;
 		const void *fill; /* one element, at any alignment; NULL is 0 */
 	};
 

@@ -30,7 +30,7 @@ static int check_types(const struct dlsi_graph *graph, const struct dlsi_node *n
 	return 0;
 }
 
-/* What an operator may take for granted: its inputs are known. */
+/* What an operator may take for granted: its inputs and their shapes are known. */
 static int check_inputs(const struct dlsi_graph *graph, const struct dlsi_node *node, struct dls_error *err)
 {
 	for (uint32_t i = 0; i < node->input_count; i++) {
@@ -39,6 +39,11 @@ static int check_inputs(const struct dlsi_graph *graph, const struct dlsi_node *
 		if (input && !input->dtype)
 			return dlsi_node_fail(node, err, DLS_EUNSUPPORTED,
 				"takes '%s', an additional output of its operator that is not supported", input->name);
+		if (input && input->bounded)
+			return dlsi_node_fail(node, err, DLS_EUNSUPPORTED,
+				"takes '%s', whose size is known only when it is computed; only the model may give it "
+				"out",
+				input->name);
 	}
 	return check_types(graph, node, err);
 }

@@ -87,6 +87,16 @@ int dlsi_node_set_output(struct dlsi_graph *graph, const struct dlsi_node *node,
 	return dlsi_node_set_output_at(graph, node, 0, dtype, rank, dims, err);
 }
 
+int dlsi_node_set_bounded(struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, enum dls_dtype dtype,
+	uint32_t rank, const int64_t *dims, struct dls_error *err)
+{
+	int rc = dlsi_node_set_output_at(graph, node, i, dtype, rank, dims, err);
+
+	if (rc == 0 && i < node->output_count && node->outputs[i] != DLSI_NO_VALUE)
+		graph->values[node->outputs[i]].bounded = true;
+	return rc;
+}
+
 int dlsi_node_require_float(const struct dlsi_graph *graph, const struct dlsi_node *node, struct dls_error *err)
 {
 	for (uint32_t i = 0; i < node->input_count; i++) {
@@ -271,6 +281,12 @@ size_t dlsi_view_count(const struct dlsi_view *view)
 size_t dlsi_view_bytes(const struct dlsi_view *view)
 {
 	return dlsi_view_count(view) * dls_dtype_bytes(view->dtype);
+}
+
+void dlsi_view_tell(const struct dlsi_view *view, const int64_t *dims)
+{
+	if (view->found && view->rank)
+		memcpy(view->found, dims, view->rank * sizeof *dims);
 }
 
 int64_t dlsi_view_int(const struct dlsi_view *view, size_t k)

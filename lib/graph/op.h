@@ -23,6 +23,8 @@ struct dlsi_view {
 	uint32_t rank;
 	int64_t dims[DLS_TENSOR_RANK];
 	void *data;
+	int64_t *found; /* of a bounded output: where the dimensions that it has go; `data` is dense with them. Else
+			   NULL */
 };
 
 struct dlsi_op {
@@ -125,6 +127,11 @@ int dlsi_node_set_output(struct dlsi_graph *graph, const struct dlsi_node *node,
 int dlsi_node_set_output_at(struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, enum dls_dtype dtype,
 	uint32_t rank, const int64_t *dims, struct dls_error *err);
 
+/* The same for an output of which this is the largest shape, known only when it is computed: `eval` tells the
+ * dimensions with dlsi_view_tell. Only a model's outputs may be so. */
+int dlsi_node_set_bounded(struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, enum dls_dtype dtype,
+	uint32_t rank, const int64_t *dims, struct dls_error *err);
+
 /* The output is as the first input. */
 int dlsi_op_infer_same(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err);
 
@@ -152,6 +159,9 @@ bool dlsi_op_broadcast_keeps_rows(const struct dlsi_value *a, const struct dlsi_
 
 size_t dlsi_view_count(const struct dlsi_view *view);
 size_t dlsi_view_bytes(const struct dlsi_view *view);
+
+/* Tells the dimensions of an output, which are none above the view's own; nothing if it is not bounded. */
+void dlsi_view_tell(const struct dlsi_view *view, const int64_t *dims);
 
 /* Element `k` of a view of int32 or int64. */
 int64_t dlsi_view_int(const struct dlsi_view *view, size_t k);

@@ -186,6 +186,7 @@ static cJSON *add_port(cJSON *ports, const struct dlsi_value *value)
 	cJSON *port = cJSON_CreateObject();
 
 	if (!port || !cJSON_AddStringToObject(port, "name", value->name) ||
+		(value->bounded && !cJSON_AddBoolToObject(port, "bounded", true)) ||
 		!cJSON_AddStringToObject(port, "dtype", dls_dtype_name(value->dtype)) || !add_dims(port, value) ||
 		!cJSON_AddItemToArray(ports, port)) {
 		cJSON_Delete(port);

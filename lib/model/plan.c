@@ -25,7 +25,8 @@ static int check_names(
 static int plan_output(struct dlsi_output_plan *output, const struct dlsi_output_description *how,
 	const struct dlsi_model_port *port, bool batchable, struct dls_error *err)
 {
-	*output = (struct dlsi_output_plan){.name = port->name, .how = how, .dtype = port->dtype};
+	*output = (struct dlsi_output_plan){
+		.name = port->name, .how = how, .dtype = port->dtype, .bounded = port->bounded};
 	output->rank = port->rank - batchable;
 	memcpy(output->dims, port->dims + batchable, output->rank * sizeof *output->dims);
 	if (dls_tensor_bytes(output->dtype, output->rank, output->dims, &output->bytes) || output->bytes > UINT32_MAX)
@@ -38,6 +39,11 @@ static int plan_output(struct dlsi_output_plan *output, const struct dlsi_output
 		return dlsi_fail(err, DLS_EINVAL,
 			"the output \"%s\" is %s, and scores of classes are float32: describe it as kind tensor",
 			output->name, dls_dtype_name(output->dtype));
+	if (output->bounded)
+		return dlsi_fail(err, DLS_EINVAL,
+			"the output \"%s\" has as many numbers as an input makes it, and classes are always the same: "
+			"describe it as kind tensor",
+			output->name);
 	if (how->top > output->count)
 		return dlsi_fail(err, DLS_EINVAL,
 			"model.json asks for the best %" PRIu32 " of the output \"%s\", which has %zu classes",

@@ -15,6 +15,7 @@ struct dlsi_output_plan {
 	int64_t dims[DLS_TENSOR_RANK];
 	size_t count;
 	size_t bytes;
+	bool bounded; /* these are the most that there can be */
 };
 
 struct dlsi_model_plan {

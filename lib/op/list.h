@@ -10,6 +10,8 @@
 	X(acosh)                                                                                                       \
 	X(add)                                                                                                         \
 	X(and)                                                                                                         \
+	X(arg_max)                                                                                                     \
+	X(arg_min)                                                                                                     \
 	X(asin)                                                                                                        \
 	X(asinh)                                                                                                       \
 	X(atan)                                                                                                        \
@@ -27,6 +29,7 @@
 	X(celu)                                                                                                        \
 	X(center_crop_pad)                                                                                             \
 	X(clip)                                                                                                        \
+	X(compress)                                                                                                    \
 	X(concat)                                                                                                      \
 	X(constant_of_shape)                                                                                           \
 	X(conv)                                                                                                        \
@@ -34,6 +37,7 @@
 	X(conv_transpose)                                                                                              \
 	X(cos)                                                                                                         \
 	X(cosh)                                                                                                        \
+	X(cum_sum)                                                                                                     \
 	X(depth_to_space)                                                                                              \
 	X(dequantize_linear)                                                                                           \
 	X(det)                                                                                                         \
@@ -87,6 +91,8 @@
 	X(mod)                                                                                                         \
 	X(mul)                                                                                                         \
 	X(neg)                                                                                                         \
+	X(non_max_suppression)                                                                                         \
+	X(non_zero)                                                                                                    \
 	X(not )                                                                                                        \
 	X(one_hot)                                                                                                     \
 	X(or)                                                                                                          \
@@ -110,8 +116,13 @@
 	X(reduce_sum_square)                                                                                           \
 	X(relu)                                                                                                        \
 	X(reshape)                                                                                                     \
+	X(resize)                                                                                                      \
+	X(reverse_sequence)                                                                                            \
 	X(rms_normalization)                                                                                           \
 	X(round)                                                                                                       \
+	X(scatter)                                                                                                     \
+	X(scatter_elements)                                                                                            \
+	X(scatter_nd)                                                                                                  \
 	X(selu)                                                                                                        \
 	X(shape)                                                                                                       \
 	X(shrink)                                                                                                      \
@@ -135,9 +146,12 @@
 	X(tanh)                                                                                                        \
 	X(thresholded_relu)                                                                                            \
 	X(tile)                                                                                                        \
+	X(top_k)                                                                                                       \
 	X(transpose)                                                                                                   \
 	X(trilu)                                                                                                       \
+	X(unique)                                                                                                      \
 	X(unsqueeze)                                                                                                   \
+	X(upsample)                                                                                                    \
 	X(where)                                                                                                       \
 	X(xor)
 

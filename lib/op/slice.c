@@ -158,37 +158,6 @@ static int eval_expand(const struct dlsi_node *node, const struct dlsi_view *inp
 	return 0;
 }
 
-/* ---- by a map of each axis: from which index of the input an index of the output comes, -1 if from none */
-
-typedef int64_t map_index(const struct dlsi_node *node, uint32_t axis, int64_t index, int64_t dim);
-
-/* Axes that `map` leaves as they are need none, and the batch is one of them. */
-static int eval_mapped(const struct dlsi_node *node, const struct dlsi_view *input, const struct dlsi_view *output,
-	map_index *map, const void *fill, const struct dlsi_alloc *alloc, struct dls_error *err)
-{
-	const int64_t *maps[DLS_TENSOR_RANK] = {NULL};
-	int64_t sum = 0, *block, *next;
-
-	for (uint32_t i = 0; i < output->rank; i++)
-		sum += output->dims[i];
-	block = next = dlsi_calloc(alloc, (size_t)sum + 1, sizeof *block);
-	if (!block)
-		return dlsi_fail_memory(err);
-	for (uint32_t i = 0; i < output->rank; i++) {
-		bool same = input->dims[i] == output->dims[i];
-
-		for (int64_t k = 0; k < output->dims[i]; k++) {
-			next[k] = map(node, i, k, input->dims[i]);
-			same = same && next[k] == k;
-		}
-		maps[i] = same ? NULL : next;
-		next += output->dims[i];
-	}
-	dlsi_mapped_copy(output, input, maps, fill);
-	dlsi_free(alloc, block);
-	return 0;
-}
-
 /* ---- Tile */
 
 static int infer_tile(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
@@ -225,7 +194,7 @@ static int eval_tile(const struct dlsi_node *node, const struct dlsi_view *input
 {
 	static const uint64_t nothing;
 
-	return eval_mapped(node, &inputs[0], &outputs[0], map_tile, &nothing, alloc, err);
+	return dlsi_mapped_eval(node, &inputs[0], &outputs[0], map_tile, &nothing, alloc, err);
 }
 
 /* ---- Pad */
@@ -337,7 +306,7 @@ static int eval_pad(const struct dlsi_node *node, const struct dlsi_view *inputs
 		memcpy(&value, given, dls_dtype_bytes(inputs[2].dtype));
 	else
 		dlsi_cast(outputs[0].dtype, &value, DLS_FLOAT32, &attribute, 1);
-	return eval_mapped(node, &inputs[0], &outputs[0], map_pad, &value, alloc, err);
+	return dlsi_mapped_eval(node, &inputs[0], &outputs[0], map_pad, &value, alloc, err);
 }
 
 /* Pads or cuts each axis so that the middle stays in the middle; of an odd rest there is more behind. */

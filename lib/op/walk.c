@@ -215,3 +215,29 @@ void dlsi_mapped_copy(
 	dlsi_strides(from->rank, from->dims, mapping.from_strides);
 	map_axis(&mapping, 0, to->data, from->data);
 }
+
+int dlsi_mapped_eval(const struct dlsi_node *node, const struct dlsi_view *input, const struct dlsi_view *output,
+	dlsi_map_index *map, const void *fill, const struct dlsi_alloc *alloc, struct dls_error *err)
+{
+	const int64_t *maps[DLS_TENSOR_RANK] = {NULL};
+	int64_t sum = 0, *block, *next;
+
+	for (uint32_t i = 0; i < output->rank; i++)
+		sum += output->dims[i];
+	block = next = dlsi_calloc(alloc, (size_t)sum + 1, sizeof *block);
+	if (!block)
+		return dlsi_fail_memory(err);
+	for (uint32_t i = 0; i < output->rank; i++) {
+		bool same = input->dims[i] == output->dims[i];
+
+		for (int64_t k = 0; k < output->dims[i]; k++) {
+			next[k] = map(node, i, k, input->dims[i]);
+			same = same && next[k] == k;
+		}
+		maps[i] = same ? NULL : next;
+		next += output->dims[i];
+	}
+	dlsi_mapped_copy(output, input, maps, fill);
+	dlsi_free(alloc, block);
+	return 0;
+}

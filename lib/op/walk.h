@@ -54,4 +54,11 @@ void dlsi_walk_copy(struct dlsi_walk *walk, void *to, const void *from, size_t b
 void dlsi_mapped_copy(
 	const struct dlsi_view *to, const struct dlsi_view *from, const int64_t *const *maps, const void *fill);
 
+/* From which index of the input's axis, which has `dim` elements, an index of the output's comes; -1 if from none. */
+typedef int64_t dlsi_map_index(const struct dlsi_node *node, uint32_t axis, int64_t index, int64_t dim);
+
+/* The same with maps made by a function. Errors: DLS_ENOMEM. */
+int dlsi_mapped_eval(const struct dlsi_node *node, const struct dlsi_view *input, const struct dlsi_view *output,
+	dlsi_map_index *map, const void *fill, const struct dlsi_alloc *alloc, struct dls_error *err);
+
 #endif

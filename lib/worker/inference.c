@@ -150,9 +150,12 @@ static uint32_t sort_out(const struct batch *batch, uint32_t count)
 	return count;
 }
 
-/* One output of one item as it is sent. `best` has room for its highest values and their indices. */
-static struct dlsi_field make_field(const struct dlsi_output_plan *plan, void *values, float *best)
+/* One output of one item as it is sent. `dims` are those of a bounded one; `best` has room for its highest values and
+ * their indices. */
+static struct dlsi_field make_field(const struct dlsi_output_plan *plan, void *values, const int64_t *dims, float *best)
 {
+	size_t bytes = plan->bytes;
+
 	struct dlsi_field field = {.media = DLSI_MEDIA_TENSOR, .dtype = (uint8_t)plan->dtype};
 	uint32_t top = plan->how->top;
 
@@ -167,8 +170,10 @@ static struct dlsi_field make_field(const struct dlsi_output_plan *plan, void *v
 		return field;
 	}
 	field.rank = (uint8_t)plan->rank;
-	memcpy(field.dims, plan->dims, plan->rank * sizeof *plan->dims);
-	field.bytes = (struct dlsi_bytes){values, (uint32_t)plan->bytes};
+	memcpy(field.dims, plan->bounded ? dims : plan->dims, plan->rank * sizeof *plan->dims);
+	if (plan->bounded)
+		dls_tensor_bytes(plan->dtype, plan->rank, dims, &bytes);
+	field.bytes = (struct dlsi_bytes){values, (uint32_t)bytes};
 	return field;
 }
 
@@ -182,7 +187,8 @@ static void give(struct dlsi_inference_model *model, struct dls_task *task, uint
 	for (size_t i = 0; i < model->plan.output_count; i++) {
 		const struct dlsi_output_plan *plan = &model->plan.outputs[i];
 
-		fields[i] = make_field(plan, dlsi_inference_model_output(model, i, place), best);
+		fields[i] =
+			make_field(plan, dlsi_inference_model_output(model, i, place), model->outputs[i].dims, best);
 		best += 2 * (size_t)plan->how->top;
 	}
 	if (dlsi_task_give(task, item, fields, (unsigned)model->plan.output_count, &err))

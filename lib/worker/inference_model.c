@@ -150,6 +150,7 @@ int dlsi_inference_model_prepare(struct dlsi_inference_model *model, uint32_t it
 int dlsi_inference_model_run(struct dlsi_inference_model *model, uint32_t first, uint32_t items, struct dls_error *err)
 {
 	struct dls_tensor inputs[DLSI_ROW_FIELDS], outputs[DLSI_ROW_FIELDS];
+	int rc;
 
 	for (size_t i = 0; i < model->plan.input_count; i++) {
 		inputs[i] = model->inputs[i];
@@ -163,5 +164,8 @@ int dlsi_inference_model_run(struct dlsi_inference_model *model, uint32_t first,
 		outputs[i].data = dlsi_inference_model_output(model, i, first);
 		outputs[i].bytes = items * model->plan.outputs[i].bytes;
 	}
-	return dlsi_model_run(model->model, items, inputs, outputs, err);
+	rc = dlsi_model_run(model->model, items, inputs, outputs, err);
+	for (size_t i = 0; rc == 0 && i < model->plan.output_count; i++)
+		memcpy(model->outputs[i].dims, outputs[i].dims, sizeof outputs[i].dims);
+	return rc;
 }

@@ -15,8 +15,8 @@ struct dlsi_inference_model {
 	struct dlsi_description description;
 	struct dlsi_model *model;
 	struct dlsi_model_plan plan;
-	struct dls_tensor *inputs; /* of a run of all `capacity` places */
-	struct dls_tensor *outputs;
+	struct dls_tensor *inputs;  /* of a run of all `capacity` places */
+	struct dls_tensor *outputs; /* with the dims that those which are bounded had in the last run */
 	uint32_t capacity;
 	float *best; /* room for the highest values and indices of all outputs of an item */
 	struct dlsi_arena buffers;

@@ -152,10 +152,10 @@ static int make_outputs(struct tool *tool, int64_t batch, struct dls_error *err)
 	return rc;
 }
 
-static void print_outputs(const struct tool *tool)
+static void print_outputs(const struct dls_tensor *outputs, size_t count)
 {
-	for (size_t i = 0; i < tool->out_count; i++) {
-		const struct dls_tensor *tensor = &tool->out[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct dls_tensor *tensor = &outputs[i];
 
 		print_shape(tensor->dtype, tensor->rank, tensor->dims);
 		printf("\n");
@@ -165,6 +165,7 @@ static void print_outputs(const struct tool *tool)
 
 static int run(struct tool *tool, const char *words, struct dls_error *err)
 {
+	struct dls_tensor outputs[PORTS]; /* tool->out stays as large as the outputs can be */
 	int64_t batch = 0, begin;
 	size_t count = 0;
 	int rc;
@@ -176,12 +177,13 @@ static int run(struct tool *tool, const char *words, struct dls_error *err)
 		rc = dlsi_fail(err, DLS_EINVAL, "the model takes %zu inputs", dlsi_model_input_count(tool->model));
 	if (rc == 0)
 		rc = make_outputs(tool, batch, err);
+	memcpy(outputs, tool->out, sizeof outputs);
 	begin = dlsi_clock_monotonic_ns();
 	if (rc == 0)
-		rc = dlsi_model_run(tool->model, batch, tool->in, tool->out, err);
+		rc = dlsi_model_run(tool->model, batch, tool->in, outputs, err);
 	if (rc == 0) {
 		printf("ok %" PRId64 " %zu\n", dlsi_clock_monotonic_ns() - begin, tool->out_count);
-		print_outputs(tool);
+		print_outputs(outputs, tool->out_count);
 	}
 	return rc;
 }
@@ -189,6 +191,7 @@ static int run(struct tool *tool, const char *words, struct dls_error *err)
 static int measure(struct tool *tool, const char *words, struct dls_error *err)
 {
 	int64_t batch = 0, milliseconds = 0, begin = dlsi_clock_monotonic_ns(), spent = 0;
+	struct dls_tensor outputs[PORTS];
 	uint64_t runs = 0;
 	int rc = 0;
 
@@ -198,7 +201,8 @@ static int measure(struct tool *tool, const char *words, struct dls_error *err)
 		tool->out_count < dlsi_model_output_count(tool->model))
 		return dlsi_fail(err, DLS_ESTATE, "the model has not been run yet");
 	while (rc == 0 && (runs == 0 || spent < milliseconds * DLSI_MILLISECOND_NS)) {
-		rc = dlsi_model_run(tool->model, batch, tool->in, tool->out, err);
+		memcpy(outputs, tool->out, sizeof outputs);
+		rc = dlsi_model_run(tool->model, batch, tool->in, outputs, err);
 		spent = dlsi_clock_monotonic_ns() - begin;
 		runs++;
 	}

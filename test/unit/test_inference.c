@@ -2,6 +2,7 @@
  * item only its own error. */
 #include "base/limits.h"
 #include "model/folder.h"
+#include "test/unit/onnx.h"
 #include "test/unit/unit.h"
 #include "worker/inference.h"
 #include "worker/inference_output.h"
@@ -240,6 +241,57 @@ static void test_a_model_that_cannot_be_loaded_fails_all(void **state)
 	dlsi_buffer_fini(&page);
 }
 
+/* Item i has i % 4 elements that are not 0. */
+static void give_counts(struct dls_task *task)
+{
+	static float numbers[] = {1, 1, 1, 0, 0, 0};
+	struct dlsi_id job = {{1}};
+
+	assert_int_equal(dlsi_task_init(task, unit_alloc(), &job, 1, 0, ITEMS, "{}"), 0);
+	for (int i = 0; i < ITEMS; i++) {
+		struct dlsi_field field = {.media = DLSI_MEDIA_TENSOR,
+			.dtype = DLS_FLOAT32,
+			.rank = 1,
+			.dims = {3},
+			.bytes = {(uint8_t *)&numbers[3 - i % 4], 3 * sizeof *numbers}};
+
+		assert_int_equal(dlsi_task_inputs_add(&task->inputs, &field, 1, NULL), 0);
+	}
+}
+
+static void test_results_are_as_large_as_their_items_make_them(void **state)
+{
+	const struct dls_error missing = {.code = DLS_EHANDLER, .text = "nothing was given"};
+	struct dlsi_rng rng = unit_rng(1);
+	struct dlsi_inference *inference;
+	struct dlsi_model_files files = {0};
+	struct dlsi_buffer file, page;
+	struct dls_task task;
+	uint32_t failed;
+
+	(void)state;
+	unit_onnx(&file, &rng, "in x 3\nnode NonZero x > y\nout y\n");
+	files.onnx = dlsi_frame_copy(unit_alloc(), file.data, file.length);
+	dlsi_buffer_fini(&file);
+	give_counts(&task);
+	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, &inference, NULL), 0);
+	dlsi_inference_run(inference, &files, &task);
+	dlsi_inference_destroy(inference);
+	dlsi_buffer_init(&page, unit_alloc());
+	assert_int_equal(dlsi_task_finish(&task, &missing, &page, &failed), 0);
+	assert_int_equal(failed, 0);
+	for (uint32_t i = 0; i < ITEMS; i++) {
+		struct dlsi_field field = read_row(&page, i);
+
+		assert_true(field.dtype == DLS_INT64 && field.rank == 2 && field.dims[0] == 1);
+		assert_int_equal(field.dims[1], i % 4);
+		assert_int_equal(field.bytes.length, i % 4 * sizeof(int64_t));
+	}
+	dlsi_task_fini(&task);
+	dlsi_buffer_fini(&page);
+	dlsi_frame_unref(files.onnx);
+}
+
 static void test_keeps_only_so_many_models(void **state)
 {
 	struct dlsi_frame *onnx = read_frame(ONNX);
@@ -286,4 +338,5 @@ static void test_a_cancelled_task_is_not_run(void **state)
 
 UNIT_MAIN(test_the_best_classes_of_each_good_item, test_whole_outputs_with_softmax,
 	test_a_model_without_description_wants_its_own_tensors, test_a_model_that_cannot_be_loaded_fails_all,
-	test_keeps_only_so_many_models, test_a_cancelled_task_is_not_run)
+	test_results_are_as_large_as_their_items_make_them, test_keeps_only_so_many_models,
+	test_a_cancelled_task_is_not_run)

@@ -260,6 +260,34 @@ static void test_memory_exhaustion_is_an_error(void **state)
 	assert_int_equal(rc, 0);
 }
 
+/* The buffer has room for the most that there can be; every run tells how many there are. */
+static void test_outputs_may_be_of_any_size_up_to_a_bound(void **state)
+{
+	static const float inputs[][3] = {{0, 5, 7}, {0, 0, 0}, {1, 2, 3}};
+	static const int64_t counts[] = {2, 0, 3};
+	struct loaded loaded;
+
+	(void)state;
+	load(&loaded, "in x 3\nnode NonZero x > y\nout y\n");
+	assert_true(dlsi_model_output(loaded.model, 0)->bounded);
+	assert_int_equal(dlsi_model_output(loaded.model, 0)->dims[1], 3);
+	assert_non_null(strstr(dlsi_model_unbatchable(loaded.model), "first dimension"));
+	for (int i = 0; i < 3; i++) {
+		struct dls_tensor in = tensor(dlsi_model_input(loaded.model, 0), 3, inputs[i]);
+		int64_t found[3] = {-1, -1, -1};
+		struct dls_tensor out = {.size = sizeof out, .data = found, .bytes = sizeof found};
+
+		assert_int_equal(dlsi_model_run(loaded.model, 1, &in, &out, NULL), 0);
+		assert_true(out.dtype == DLS_INT64 && out.rank == 2 && out.dims[0] == 1);
+		assert_int_equal(out.dims[1], counts[i]);
+		assert_int_equal(out.bytes, (size_t)counts[i] * sizeof *found);
+		for (int64_t k = 0; k < counts[i]; k++)
+			assert_int_equal(found[k], k + (i == 0));
+	}
+	unload(&loaded);
+}
+
 UNIT_MAIN(test_ports_are_those_of_the_file, test_batches_give_what_items_give, test_plans_used_last_are_kept,
 	test_wrong_tensors_are_named, test_unbatchable_models_run_one_by_one, test_outputs_come_from_anywhere,
-	test_unknown_operators_are_named_with_the_file, test_memory_exhaustion_is_an_error)
+	test_unknown_operators_are_named_with_the_file, test_outputs_may_be_of_any_size_up_to_a_bound,
+	test_memory_exhaustion_is_an_error)
