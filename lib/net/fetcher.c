@@ -212,6 +212,17 @@ static void take_message(
 		dlsi_frame_unref(arrival->frames[i]);
 }
 
+/* Begins with it anew what is under way. */
+static void take_connection(
+	struct dlsi_fetcher *fetcher, struct dlsi_holder *holder, struct dlsi_peer peer, int64_t now_ns)
+{
+	holder->peer = peer;
+	holder->probe_ns = now_ns;
+	if (is_dead(fetcher, holder, now_ns))
+		dlsi_holder_probe(holder, now_ns);
+	begin_all(fetcher, holder);
+}
+
 static void step_holder(struct dlsi_fetcher *fetcher, struct dlsi_holder *holder, int64_t now_ns)
 {
 	struct dlsi_arrival arrival;
@@ -223,12 +234,10 @@ static void step_holder(struct dlsi_fetcher *fetcher, struct dlsi_holder *holder
 			break;
 		if (arrival.kind == DLSI_ARRIVAL_MESSAGE)
 			take_message(fetcher, holder, &arrival, now_ns);
+		else if (arrival.kind == DLSI_ARRIVAL_CONNECTED)
+			take_connection(fetcher, holder, arrival.peer, now_ns);
 		else
-			holder->peer = arrival.kind == DLSI_ARRIVAL_CONNECTED ? arrival.peer : (struct dlsi_peer){0};
-		if (arrival.kind == DLSI_ARRIVAL_CONNECTED && is_dead(fetcher, holder, now_ns))
-			dlsi_holder_probe(holder);
-		if (arrival.kind == DLSI_ARRIVAL_CONNECTED)
-			begin_all(fetcher, holder);
+			holder->peer = (struct dlsi_peer){0};
 	}
 	if (rc < 0) { /* an answer is missing now */
 		holder->peer = (struct dlsi_peer){0};
@@ -252,8 +261,11 @@ static int begin(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, i
 		return rc;
 	transfer->holder = holder;
 	holder->users++;
-	if (transfer->fetch.fails_fast && is_dead(fetcher, holder, now_ns))
+	if (transfer->fetch.fails_fast && is_dead(fetcher, holder, now_ns)) {
+		if (holder->peer.generation) /* nothing else would be said over this connection */
+			dlsi_holder_probe(holder, now_ns);
 		return fail_silent(transfer, now_ns - holder->silent_since_ns, err);
+	}
 	if (holder->silent_since_ns == DLSI_HOLDER_NOT_SILENT)
 		holder->silent_since_ns = now_ns;
 	return holder->peer.generation ? dlsi_transfer_begin(transfer, err) : 0;

@@ -1,5 +1,6 @@
 #include "net/holder.h"
 
+#include "base/clock.h"
 #include "net/endpoint.h"
 #include <stdio.h>
 
@@ -55,11 +56,15 @@ int dlsi_holder_send(struct dlsi_holder *holder, struct dls_error *err)
 	return rc == DLS_ENOMEM ? dlsi_fail_memory(err) : 0;
 }
 
-void dlsi_holder_probe(struct dlsi_holder *holder)
+void dlsi_holder_probe(struct dlsi_holder *holder, int64_t now_ns)
 {
-	struct dlsi_message_writer writer = dlsi_holder_begin(holder);
+	struct dlsi_message_writer writer;
 	struct dlsi_record open = {.kind = DLSI_OPEN};
 
+	if (now_ns < holder->probe_ns)
+		return;
+	holder->probe_ns = now_ns + DLSI_SECOND_NS;
+	writer = dlsi_holder_begin(holder);
 	dlsi_message_add(&writer, &open);
-	dlsi_holder_send(holder, NULL); /* without memory for it the next connection is asked */
+	dlsi_holder_send(holder, NULL); /* without memory for it the next time */
 }

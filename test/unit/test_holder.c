@@ -8,6 +8,7 @@
 #include "test/unit/transport.h"
 #include "test/unit/unit.h"
 #include <malloc.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -391,6 +392,59 @@ static void test_dead_holder_costs_one_timeout(void **state)
 	test_free(bytes);
 }
 
+static bool is_over(struct unit_result *result)
+{
+	bool over;
+
+	pthread_mutex_lock(&result->lock);
+	over = result->calls > 0;
+	pthread_mutex_unlock(&result->lock);
+	return over;
+}
+
+/* Fetches again and again until the holder is asked for anything. */
+static void fetch_until_asked(struct play *play)
+{
+	int64_t give_up_ns = dlsi_clock_monotonic_ns() + UNIT_WAIT_MS * DLSI_MILLISECOND_NS;
+
+	for (;;) {
+		unit_fetch(play->reader, &play->fetch, &play->result);
+		while (!is_over(&play->result)) {
+			if (dlsi_transport_next(play->holder, &play->arrival) == 1)
+				return;
+			sched_yield();
+		}
+		assert_int_equal(unit_wait(&play->result), DLS_EUNREACHABLE);
+		unit_result_fini(&play->result);
+		if (dlsi_clock_monotonic_ns() > give_up_ns)
+			fail_msg("the holder is not asked again");
+	}
+}
+
+/* A holder to which a question was lost, over a connection that lives: however fast one fetch follows the other, it is
+ * asked again, and found to be there when it answers. */
+static void test_silent_holder_is_asked_again(void **state)
+{
+	struct dlsi_record error = {.kind = DLSI_ERROR, .error = {.code = DLS_ENOTFOUND}};
+	struct play play;
+
+	(void)state;
+	begin(&play, DLSI_PROOF_HASH, 300 * DLSI_MILLISECOND_NS);
+	next_record(&play); /* and no answer */
+	play.fetch.fails_fast = true;
+	do {
+		assert_int_equal(unit_wait(&play.result), DLS_EUNREACHABLE);
+		unit_result_fini(&play.result);
+		fetch_until_asked(&play);
+		assert_int_equal(dlsi_message_open(play.arrival.block, play.arrival.length, play.arrival.frame_count,
+					 &play.message, NULL),
+			0);
+		error.error.fetch = next_record(&play).open.fetch;
+		send_record(play.holder, play.arrival.peer, &error, NULL);
+	} while (unit_wait(&play.result) == DLS_EUNREACHABLE);
+	end(&play, DLS_ENOTFOUND);
+}
+
 /* ---- many that take nothing */
 
 static atomic_size_t in_use, most_in_use; /* bytes of the holder's memory */
@@ -516,4 +570,4 @@ static void test_readers_that_take_nothing(void **state)
 UNIT_MAIN(test_chunks_are_asked_for_in_a_window, test_damaged_chunk, test_chunk_of_another_length,
 	test_silence_after_the_first_answers, test_errors_of_the_holder, test_what_was_not_asked_for_is_ignored,
 	test_resumes_where_it_was, test_readers_that_ask_for_too_much, test_reader_that_does_not_read,
-	test_dead_holder_costs_one_timeout, test_readers_that_take_nothing)
+	test_dead_holder_costs_one_timeout, test_silent_holder_is_asked_again, test_readers_that_take_nothing)
