@@ -86,9 +86,7 @@ static int check_room(
 			     dlsi_share_has_room(payer->paid_bytes, master->spec_bytes, length, DLSI_SPECS_BYTES)))
 		return dlsi_fail(err, DLS_EBUSY,
 			"the %" PRIu64 " different job specifications of this client, of %" PRIu64
-			" bytes, take as much room as the master has left for others; submit again when some of its "
-			"jobs "
-			"have ended",
+			" bytes, take as much room as the master has left for others; it is asked again",
 			payer->paid_count, payer->paid_bytes);
 	return 0;
 }

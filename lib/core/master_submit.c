@@ -147,6 +147,8 @@ static struct objection object(const struct dlsi_master *master, const struct cl
 	return (struct objection){0};
 }
 
+enum { RETRY_AFTER_MS = 1000 };
+
 static void refuse(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record, int code,
 	uint32_t retry_after_ms, const char *sentence)
 {
@@ -219,7 +221,7 @@ static void submit_new(struct dlsi_master *master, struct client *client, const 
 
 	if (!job) {
 		dlsi_releases_add(&master->releases, manifest);
-		refuse(master, client, record, DLS_EBUSY, 1000,
+		refuse(master, client, record, DLS_EBUSY, RETRY_AFTER_MS,
 			lack ? lack : "the master has no memory for another job");
 		return;
 	}
@@ -310,11 +312,12 @@ void dlsi_client_submit(struct dlsi_master *master, struct client *client, const
 {
 	struct job *job = dlsi_job_find(master, &record->job);
 	struct objection objection = object(master, client, record, manifest);
+	bool for_now = objection.code == DLS_EBUSY; /* the specification found no room: it comes again with the job */
 
 	if (objection.sentence) {
 		dlsi_releases_add(&master->releases, manifest);
-		refuse(master, client, record, objection.code, 0, objection.sentence);
-		if (job && job->client == client && !job->durable) /* for the client it is over */
+		refuse(master, client, record, objection.code, for_now ? RETRY_AFTER_MS : 0, objection.sentence);
+		if (!for_now && job && job->client == client && !job->durable) /* for the client it is over */
 			dlsi_job_end(master, job, DLSI_JOB_FAILED, objection.code, objection.sentence);
 	} else if (job) {
 		submit_known(master, client, job, record, manifest);

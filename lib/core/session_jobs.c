@@ -184,6 +184,7 @@ void dlsi_session_refused(struct dlsi_session *session, const struct dlsi_refuse
 	if (!job)
 		return;
 	if (record->retry_after_ms && !job->over) {
+		session->specs[job->spec].sent = false; /* it may be what the master had no room for */
 		job->retry_ns = session->link.now_ns + record->retry_after_ms * DLSI_MILLISECOND_NS;
 		if (job->retry_ns < session->retry_ns)
 			session->retry_ns = job->retry_ns;

@@ -459,6 +459,7 @@ static void test_refused_for_now(void **state)
 	assert_int_equal(unit_machine_count(&session, 0, DLSI_SUBMIT), 0);
 	unit_machine_wait(&session, 2 * UNIT_MS);
 	assert_int_equal(unit_machine_count(&session, 0, DLSI_SUBMIT), 1);
+	assert_int_equal(unit_machine_count(&session, 0, DLSI_SPEC), 1); /* it may be what found no room */
 	refuse(&session, 1, DLS_EBUSY, 50);
 	cancel(&session, 1);
 	unit_machine_wait(&session, 90 * UNIT_MS);

@@ -90,11 +90,13 @@ static void say_spec(struct unit_machine *master, uint32_t slot, uint32_t n, cha
 	unit_machine_say(master, slot, unit_spec(0, json));
 }
 
-/* Every job of a client may have another specification, under a number that is given again. */
+/* Every job of a client may have another specification, under a number that is given again. The one that finds no room
+ * finds it later, when it is sent again. */
 static void test_specifications(void **state)
 {
 	const uint64_t most = DLSI_SPECS_BYTES / DLSI_SPEC_BYTES / 2;
 	char *json = test_malloc(DLSI_SPEC_BYTES + 1);
+	struct dlsi_record cancel = {.kind = DLSI_CANCEL}, refused;
 	struct unit_machine master;
 	uint32_t n = 0;
 	int code;
@@ -106,9 +108,15 @@ static void test_specifications(void **state)
 		code = submit(&master, GREEDY, n, unit_submit(0, 0, 10));
 	} while (code == 0 && n++ <= most);
 	assert_int_equal(code, DLS_EBUSY);
+	assert_true(unit_machine_says(&master, GREEDY, DLSI_REFUSED, 0, &refused));
+	assert_int_equal(refused.refused.retry_after_ms, 1000);
 	assert_in_range(n, most - 1, most);
 	say_spec(&master, MODEST, 1 << 20, json);
 	assert_int_equal(submit(&master, MODEST, 0, unit_submit(0, 0, 10)), 0);
+	cancel.cancel.job.bytes[8] = 1 + GREEDY;
+	unit_machine_say(&master, GREEDY, cancel);
+	say_spec(&master, GREEDY, n, json);
+	assert_int_equal(submit(&master, GREEDY, n, unit_submit(0, 0, 10)), 0);
 	unit_machine_fini(&master);
 	test_free(json);
 }
