@@ -1,13 +1,30 @@
 #include "kernel/parallel.h"
 
 #ifdef _OPENMP
+#include "base/handover.h"
 #include <omp.h>
 
-static void in_team(int threads, int64_t count, dlsi_parallel_part *part, void *work)
+struct team {
+	int64_t count;
+	dlsi_parallel_part *part;
+	void *work;
+};
+
+/* What one thread of the team does. */
+static void take_part(struct team *team)
 {
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-	for (int64_t index = 0; index < count; index++)
-		part(work, index, omp_get_thread_num());
+	dlsi_handover_take(team);
+#pragma omp for schedule(dynamic) nowait
+	for (int64_t index = 0; index < team->count; index++)
+		team->part(team->work, index, omp_get_thread_num());
+	dlsi_handover_give(team);
+}
+
+/* The sanitizer does not see that libgomp hands the pointer to each thread; of all the rest it is told. */
+__attribute__((no_sanitize("thread"))) static void in_team(int threads, struct team *team)
+{
+#pragma omp parallel num_threads(threads)
+	take_part(team);
 }
 #endif
 
@@ -24,7 +41,11 @@ void dlsi_parallel(int threads, int64_t count, dlsi_parallel_part *part, void *w
 {
 #ifdef _OPENMP
 	if (threads > 1 && count > 1) {
-		in_team(threads < count ? threads : (int)count, count, part, work);
+		struct team team = {.count = count, .part = part, .work = work};
+
+		dlsi_handover_give(&team);
+		in_team(threads < count ? threads : (int)count, &team);
+		dlsi_handover_take(&team);
 		return;
 	}
 #else

@@ -1,8 +1,8 @@
 #include "net/frame.h"
 
 #include "base/error.h"
+#include "base/handover.h"
 #include "base/limits.h"
-#include "net/handover.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>

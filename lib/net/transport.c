@@ -1,10 +1,10 @@
 #include "net/transport.h"
 #include "net/context.h"
 
+#include "base/handover.h"
 #include "base/limits.h"
 #include "base/random.h"
 #include "net/endpoint.h"
-#include "net/handover.h"
 #include "net/monitor.h"
 #include "net/peers.h"
 #include "net/router.h"

@@ -1,5 +1,5 @@
-/* Tells the thread sanitizer what it cannot see, because libzmq is not instrumented: whoever gets something from libzmq
- * gets it after everything that was done by the one who gave it. Elsewhere it is nothing. */
+/* Tells the thread sanitizer what it cannot see, because libzmq and libgomp are not instrumented: whoever gets
+ * something from them gets it after everything that was done by the one who gave it. Elsewhere it is nothing. */
 #ifndef DLSI_HANDOVER_H
 #define DLSI_HANDOVER_H
 
@@ -15,7 +15,7 @@
 #ifdef DLSI_HANDOVER_IS_WATCHED
 #include <sanitizer/tsan_interface.h>
 
-/* Before a thing is given to libzmq, and after it was got from there; the thing is known by its address. */
+/* Before a thing is given away, and after it was got; the thing is known by its address. */
 #define dlsi_handover_give(thing) __tsan_release(thing)
 #define dlsi_handover_take(thing) __tsan_acquire(thing)
 #else
