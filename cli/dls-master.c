@@ -38,7 +38,7 @@ static const struct cli_option options[] = {
 		"The jobs of a client that is gone are kept for so long.", .otherwise = "10000", .low = 1,
 		.high = LONGEST_MS},
 	{"endpoint-file", CLI_TEXT, VALUE(endpoint_file), "FILE",
-		"Holds the endpoint while the master listens there, whole or not at all."},
+		"Gets the endpoint once the master listens, whole or not at all, and is removed at the end."},
 	CLI_DAEMON_OPTIONS(struct values),
 	{0},
 };
@@ -67,11 +67,13 @@ static int check(const void *arg, struct dls_ctx *ctx, struct dls_error *err)
 	return rc;
 }
 
+enum { LINE_BYTES = 512 };
+
 /* Whoever reads the line finds the file there. */
 static int announce(
 	const struct cli_daemon *daemon, const struct values *values, const char *endpoint, struct dls_error *err)
 {
-	char line[512];
+	char line[LINE_BYTES];
 	int rc;
 
 	snprintf(line, sizeof line, "%s\n", endpoint);
@@ -79,6 +81,16 @@ static int announce(
 	if (rc == 0)
 		cli_daemon_announce(daemon, &values->daemon, endpoint);
 	return rc;
+}
+
+/* While the address is still this master's. With another in it the file is another master's. */
+static void withdraw(const struct values *values, const char *endpoint)
+{
+	char line[LINE_BYTES];
+
+	snprintf(line, sizeof line, "%s\n", endpoint);
+	if (values->endpoint_file && cli_file_holds(values->endpoint_file, line))
+		unlink(values->endpoint_file);
 }
 
 static int serve(
@@ -90,18 +102,14 @@ static int serve(
 	struct dls_master *master;
 	int rc = values->endpoint_file ? cli_file_check(values->endpoint_file, err) : 0;
 
-	if (rc)
-		return rc;
-	if (values->endpoint_file)
-		unlink(values->endpoint_file); /* of a master that was killed: nobody shall take it for this one's */
-	rc = dls_master_create(ctx, &master_options, &master, err);
+	if (rc == 0)
+		rc = dls_master_create(ctx, &master_options, &master, err);
 	if (rc)
 		return rc;
 	rc = announce(daemon, values, dls_master_endpoint(master), err);
 	while (rc == 0 && !cli_signals_caught())
 		poll(&wait, 1, -1);
-	if (values->endpoint_file)
-		unlink(values->endpoint_file);
+	withdraw(values, dls_master_endpoint(master));
 	dls_master_destroy(master);
 	return rc;
 }

@@ -173,6 +173,22 @@ int cli_file_write(const char *path, const char *text, struct dls_error *err)
 	return rc;
 }
 
+bool cli_file_holds(const char *path, const char *text)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	FILE *stream = file < 0 ? NULL : fdopen(file, "r");
+	bool same = stream != NULL;
+
+	while (same && *text)
+		same = getc(stream) == (unsigned char)*text++;
+	same = same && getc(stream) == EOF;
+	if (stream)
+		fclose(stream);
+	else if (file >= 0)
+		close(file);
+	return same;
+}
+
 int cli_file_check(const char *path, struct dls_error *err)
 {
 	struct cli_new_file file;

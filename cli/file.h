@@ -13,6 +13,9 @@ int cli_file_read(const char *path, size_t limit, char **text_out, struct dls_er
 /* Writes the text. Errors: DLS_EIO, DLS_ENOMEM. */
 int cli_file_write(const char *path, const char *text, struct dls_error *err);
 
+/* Whether that text and no more is what can be read there. */
+bool cli_file_holds(const char *path, const char *text);
+
 /* Whether it could be written. */
 int cli_file_check(const char *path, struct dls_error *err);
 

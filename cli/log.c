@@ -1,6 +1,8 @@
 #include "cli/log.h"
 
 #include "cli/json.h"
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -35,6 +37,26 @@ static void spell(FILE *to, const struct log *log, enum dls_log_level level, int
 	}
 }
 
+/* Waits as long as it takes, also where somebody has made standard error one that does not wait. A failure ends it:
+ * there is nobody to tell. */
+static void write_all(const char *text, size_t length)
+{
+	struct pollfd wait = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	while (length > 0) {
+		ssize_t written = write(STDERR_FILENO, text, length);
+
+		if (written >= 0) {
+			text += written;
+			length -= (size_t)written;
+		} else if (errno == EAGAIN) {
+			poll(&wait, 1, -1);
+		} else if (errno != EINTR) {
+			return;
+		}
+	}
+}
+
 /* In one piece, and past stdio: were this to wait with stderr locked, the program's end would wait for it. */
 static void write_line(void *log_arg, enum dls_log_level level, int64_t time_ns, const char *line)
 {
@@ -45,11 +67,8 @@ static void write_line(void *log_arg, enum dls_log_level level, int64_t time_ns,
 	if (!to)
 		return;
 	spell(to, log_arg, level, time_ns, line);
-	if (fclose(to) == 0) {
-		ssize_t ignored = write(STDERR_FILENO, text, length); /* if it fails there is nobody to tell */
-
-		(void)ignored;
-	}
+	if (fclose(to) == 0)
+		write_all(text, length);
 	free(text);
 }
 

@@ -42,6 +42,23 @@ def test_worker_waits_for_its_master(programs):
     worker.wait_for("works for")
 
 
+def test_endpoint_file_is_that_of_the_master_that_listens(programs):
+    first = programs.master()
+    file = first.endpoint_file
+    ended = programs.run("dls-master", "--bind", first.endpoint, "--endpoint-file", file)
+    assert (ended.code, file.read_text()) == (2, first.endpoint + "\n"), "a second one started by mistake"
+    words = ["--bind", "tcp://127.0.0.1:0", "--endpoint-file", file]
+    second = programs.start("dls-master", *words).wait_for("listens at")
+    endpoint = second.out().split()[-1]
+    assert first.stop().code == 0
+    assert file.read_text() == endpoint + "\n", "the first one leaves what is the second one's"
+    second.kill()
+    third = programs.start("dls-master", *words).wait_for("listens at")
+    assert file.read_text() == third.out().split()[-1] + "\n", "in place of what a killed one has left"
+    assert third.stop().code == 0
+    assert not file.exists()
+
+
 @pytest.mark.parametrize(
     "program, words",
     [("dls-master", ["--bind"]), ("dls-worker", ["--master"]), ("dls-submit", ["status", "--master"])],

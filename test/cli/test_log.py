@@ -61,8 +61,11 @@ class Reader:
         return [line for line in self.read.decode().splitlines() if not line.startswith("-")]
 
 
-def test_full_standard_error_does_not_stop_the_work(programs, full_pipe):
+@pytest.mark.parametrize("waits", [True, False], ids=["waits", "does-not-wait"])
+def test_full_standard_error_does_not_stop_the_work(programs, full_pipe, waits):
+    """Also where whoever has made it does not want to wait for it: no line is lost uncounted."""
     ours, theirs = full_pipe
+    os.set_blocking(theirs, waits)
     master = programs.master("--log-level", "debug", err=theirs)
     os.close(theirs)
     expected = run_tiny_jobs(programs, master)
