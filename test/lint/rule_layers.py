@@ -13,6 +13,7 @@ LIBRARIES = {
     "dnnl": ["device/"],
     "hwloc": ["device/topology.c"],
     "jpeglib": ["media/"],
+    "omp": ["kernel/parallel.c"],
     "onnx/": ["reader/"],
     "protobuf-c/": ["reader/"],
     "sodium": ["base/hash.c", "base/random.c"],
