@@ -41,8 +41,9 @@ uint32_t dls_processors(void);
 int dls_worker_create(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_worker **worker_out,
 	struct dls_error *err);
 
-/* Whether a worker could be made with these options, as far as it shows without a socket: addresses resolve and are
- * allowed, and the folder for models is there or has now been made. Errors: as dls_worker_create. */
+/* Whether a worker could be made with these options and keep models, as far as it shows without listening: addresses
+ * resolve, which may wait for a name server, and are allowed, and the folder for models can be written, or made. Leaves
+ * nothing behind. Errors: as dls_worker_create. */
 int dls_worker_check(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_error *err);
 
 struct dls_handler_ops {

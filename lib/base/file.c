@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -189,14 +190,11 @@ out:
 	return rc;
 }
 
-static int make_one_folder(const char *path, struct dls_error *err)
+/* What stands in the way of a folder there; `error` is that of making it. Returns 0 if it is there already. */
+static int explain_no_folder(const char *path, int error, struct dls_error *err)
 {
 	struct stat status;
-	int error;
 
-	if (mkdir(path, 0700) == 0)
-		return 0;
-	error = errno;
 	if (stat(path, &status) == 0) {
 		if (S_ISDIR(status.st_mode))
 			return 0;
@@ -205,6 +203,11 @@ static int make_one_folder(const char *path, struct dls_error *err)
 	if (error == EEXIST)
 		return dlsi_fail_errno(err, DLS_EIO, errno, "%s is a link to no folder", path);
 	return dlsi_fail_errno(err, DLS_EIO, error, "cannot create the folder %s", path);
+}
+
+static int make_one_folder(const char *path, struct dls_error *err)
+{
+	return mkdir(path, 0700) == 0 ? 0 : explain_no_folder(path, errno, err);
 }
 
 int dlsi_file_make_folder(const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
@@ -223,6 +226,56 @@ int dlsi_file_make_folder(const struct dlsi_alloc *alloc, const char *path, stru
 			*end = '/';
 	}
 	dlsi_free(alloc, part);
+	return rc;
+}
+
+/* Cuts a path down to the first part of it that is there: where its folders would be made. */
+static void cut_to_what_is_there(char *path)
+{
+	struct stat status;
+
+	while (lstat(path, &status) && (errno == ENOENT || errno == ENOTDIR)) {
+		char *slash = strrchr(path, '/');
+
+		if (slash && slash != path)
+			*slash = '\0';
+		else
+			memcpy(path, slash ? "/" : ".", 2);
+	}
+}
+
+/* By a folder in it, which unlike a nameless file can be made on every file system. Returns 0 or an errno. */
+static int try_to_write(const struct dlsi_alloc *alloc, const char *folder)
+{
+	char *tried = dlsi_file_join(alloc, folder, "check.XXXXXX");
+	int error = tried ? 0 : ENOMEM;
+
+	if (tried && !mkdtemp(tried))
+		error = errno;
+	else if (tried)
+		rmdir(tried);
+	dlsi_free(alloc, tried);
+	return error;
+}
+
+int dlsi_file_check_folder(const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
+{
+	char *there = dlsi_strdup(alloc, path);
+	int rc, error = 0;
+
+	if (!there)
+		return dlsi_fail_memory(err);
+	cut_to_what_is_there(there);
+	rc = explain_no_folder(there, EEXIST, err);
+	if (rc == 0)
+		error = try_to_write(alloc, there);
+	if (error == ENOMEM)
+		rc = dlsi_fail_memory(err);
+	else if (error && strcmp(there, path) == 0)
+		rc = dlsi_fail_errno(err, DLS_EIO, error, "cannot write in the folder %s", path);
+	else if (error)
+		rc = dlsi_fail_errno(err, DLS_EIO, error, "cannot create the folder %s in %s", path, there);
+	dlsi_free(alloc, there);
 	return rc;
 }
 

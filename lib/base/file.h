@@ -37,8 +37,12 @@ int dlsi_file_read_head(
 int dlsi_file_write(const struct dlsi_alloc *alloc, const char *path, mode_t mode, const void *data, size_t length,
 	struct dls_error *err);
 
-/* Creates the folder and those above it (mode 0700). One that exists is no error. Errors: DLS_EIO, DLS_ENOMEM. */
+/* Creates the folder, whose path is not empty, and those above it (mode 0700). One that exists is no error. Errors:
+ * DLS_EIO, DLS_ENOMEM. */
 int dlsi_file_make_folder(const struct dlsi_alloc *alloc, const char *path, struct dls_error *err);
+
+/* Whether that folder can be written, or made where it can be. Leaves nothing behind. Errors: DLS_EIO, DLS_ENOMEM. */
+int dlsi_file_check_folder(const struct dlsi_alloc *alloc, const char *path, struct dls_error *err);
 
 /* "folder/name", freed by the caller; NULL when memory is exhausted. */
 char *dlsi_file_join(const struct dlsi_alloc *alloc, const char *folder, const char *name);

@@ -18,7 +18,7 @@ struct dlsi_plane_options {
 int dlsi_plane_ref(struct dls_ctx *ctx, const struct dlsi_plane_options *options, struct dlsi_dataplane **plane_out,
 	struct dls_error *err);
 
-/* What of that shows without a socket. */
+/* What of that shows without serving anywhere. May wait for a name server too. */
 int dlsi_plane_check(const struct dlsi_plane_options *options, struct dls_error *err);
 
 /* NULL is allowed. The last one ends it; all offers and fetches of the handle are gone by then. */

@@ -1,10 +1,11 @@
 #include "worker/model_cache.h"
 
 #include "base/buffer.h"
+#include "base/file.h"
 #include <stdlib.h>
 
 /* Where models are kept when nobody says where. */
-static int choose_cache(const struct dlsi_alloc *alloc, char **folder_out, struct dls_error *err)
+static int choose_default(const struct dlsi_alloc *alloc, char **folder_out, struct dls_error *err)
 {
 	const char *above = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	struct dlsi_buffer path;
@@ -28,14 +29,35 @@ static int choose_cache(const struct dlsi_alloc *alloc, char **folder_out, struc
 	return 0;
 }
 
+static int choose(const struct dlsi_alloc *alloc, const char *folder, char **folder_out, struct dls_error *err)
+{
+	if (!folder)
+		return choose_default(alloc, folder_out, err);
+	*folder_out = dlsi_strdup(alloc, folder);
+	return *folder_out ? 0 : dlsi_fail_memory(err);
+}
+
 int dlsi_worker_cache_open(
 	const struct dlsi_alloc *alloc, const char *folder, struct dlsi_cache **cache_out, struct dls_error *err)
 {
-	char *chosen = NULL;
-	int rc = folder ? 0 : choose_cache(alloc, &chosen, err);
+	char *chosen;
+	int rc = choose(alloc, folder, &chosen, err);
 
-	if (rc == 0)
-		rc = dlsi_cache_open(alloc, folder ? folder : chosen, 0, cache_out, err);
+	if (rc)
+		return rc;
+	rc = dlsi_cache_open(alloc, chosen, 0, cache_out, err);
+	dlsi_free(alloc, chosen);
+	return rc;
+}
+
+int dlsi_worker_cache_check(const struct dlsi_alloc *alloc, const char *folder, struct dls_error *err)
+{
+	char *chosen;
+	int rc = choose(alloc, folder, &chosen, err);
+
+	if (rc)
+		return rc;
+	rc = dlsi_file_check_folder(alloc, chosen, err);
 	dlsi_free(alloc, chosen);
 	return rc;
 }

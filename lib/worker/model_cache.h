@@ -8,4 +8,7 @@
 int dlsi_worker_cache_open(
 	const struct dlsi_alloc *alloc, const char *folder, struct dlsi_cache **cache_out, struct dls_error *err);
 
+/* Whether models can be kept there; leaves nothing behind. Errors: as dlsi_worker_cache_open. */
+int dlsi_worker_cache_check(const struct dlsi_alloc *alloc, const char *folder, struct dls_error *err);
+
 #endif

@@ -155,13 +155,9 @@ int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options
 int dlsi_node_worker_check_options(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_error *err)
 {
 	struct dlsi_plane_options plane = {options->master, options->data_bind, options->insecure};
-	struct dlsi_cache *cache = NULL;
 	int rc = dlsi_plane_check(&plane, err);
 
-	if (rc == 0 && !options->no_models)
-		rc = dlsi_worker_cache_open(&ctx->alloc, options->cache_dir, &cache, err);
-	dlsi_cache_close(cache);
-	return rc;
+	return rc || options->no_models ? rc : dlsi_worker_cache_check(&ctx->alloc, options->cache_dir, err);
 }
 
 void dlsi_node_worker_destroy(struct dls_worker *worker)

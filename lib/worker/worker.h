@@ -60,7 +60,7 @@ int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options
 	struct dls_worker **worker_out, struct dls_error *err);
 void dlsi_node_worker_destroy(struct dls_worker *worker);
 
-/* What of that shows without a socket. */
+/* What of that shows without listening. May wait for a name server. */
 int dlsi_node_worker_check_options(
 	struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_error *err);
 

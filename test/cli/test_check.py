@@ -1,6 +1,7 @@
 """--check: says what would run or what is wrong, and starts nothing. And the daemons that run: they wait without polling."""
 
 import json
+import os
 
 import pytest
 from programs import wait_until
@@ -43,7 +44,9 @@ BAD = [
     ("dls-worker", ["--master", "tcp://nobody.invalid:7999"], 2, "nobody.invalid"),
     ("dls-worker", ["--master", "tcp://192.0.2.1:7999"], 4, "insecure"),
     ("dls-worker", ["--data-bind", "tcp://0.0.0.0:0", "--insecure"], 2, "data_bind"),
-    ("dls-worker", ["--cache-dir", "/proc/none"], 4, "/proc/none"),
+    ("dls-worker", ["--cache-dir", "/proc/none"], 4, "cannot create the folder /proc/none in /proc"),
+    ("dls-worker", ["--cache-dir", "/proc"], 4, "cannot write in the folder /proc"),
+    ("dls-worker", ["--cache-dir", "/dev/null/models"], 4, "/dev/null is there and is not a folder"),
 ]
 
 
@@ -64,6 +67,18 @@ def test_nothing_is_started(programs, tmp_path):
     assert list(master.endpoint_file.parent.glob("endpoint*")) == [master.endpoint_file]
     assert programs.run("dls-worker", "--check", "--master", master.endpoint, "--data-bind", master.endpoint).code == 0
     assert json.loads(programs.submit(master, "status", "--json").out)["workers"] == []
+
+
+def test_the_folder_for_models_is_left_as_it_is(programs, tmp_path):
+    assert programs.run("dls-worker", "--check", "--cache-dir", tmp_path / "none/models").code == 0
+    assert not (tmp_path / "none").exists()
+    kept = tmp_path / "models"
+    kept.mkdir()
+    left_over = kept / f"{'0' * 64}.1.new"
+    left_over.touch()
+    os.utime(left_over, (0, 0))
+    assert programs.run("dls-worker", "--check", "--cache-dir", kept).code == 0
+    assert list(kept.iterdir()) == [left_over]
 
 
 def switches(process, thread):

@@ -208,6 +208,36 @@ static void test_folders(void **state)
 	assert_int_equal(dlsi_file_make_folder(unit_alloc(), "/", &err), 0);
 }
 
+static void assert_no_folder(const char *what, const char *part)
+{
+	struct dls_error err;
+
+	assert_int_equal(dlsi_file_check_folder(unit_alloc(), what, &err), DLS_EIO);
+	assert_non_null(strstr(err.text, part));
+}
+
+static void test_checked_folders(void **state)
+{
+	struct dls_error err;
+
+	(void)state;
+	assert_int_equal(dlsi_file_check_folder(unit_alloc(), in_folder("a//b/c/"), &err), 0);
+	assert_int_equal(dlsi_file_check_folder(unit_alloc(), unit_folder(), &err), 0);
+	in_folder("file");
+	assert_int_equal(files_in_folder(), 0);
+	write_whole("x", 1);
+	assert_no_folder(path, "is there and is not a folder");
+	strcat(path, "/below/it");
+	assert_no_folder(path, "file is there and is not a folder");
+	assert_int_equal(symlink("link", in_folder("link")), 0);
+	assert_no_folder(path, "is a link to no folder");
+	assert_no_folder("/proc/none", "cannot create the folder /proc/none in /proc");
+	assert_no_folder("/proc", "cannot write in the folder /proc");
+	assert_int_equal(dlsi_file_check_folder(unit_alloc(), "no such folder/models", &err), 0);
+	for (unsigned n = 1; n <= 2; n++)
+		assert_int_equal(dlsi_file_check_folder(unit_alloc_failing_at(n), "/", &err), DLS_ENOMEM);
+}
+
 static void test_memory_runs_out(void **state)
 {
 	struct dls_error err;
@@ -260,4 +290,4 @@ static void test_joined(void **state)
 
 UNIT_MAIN(test_written_and_read, test_what_is_no_readable_file, test_limit, test_head,
 	test_file_with_less_in_it_than_it_says, test_failed_write_leaves_the_old, test_write_that_fails_in_the_middle,
-	test_folders, test_memory_runs_out, test_hashed, test_joined)
+	test_folders, test_checked_folders, test_memory_runs_out, test_hashed, test_joined)

@@ -70,6 +70,9 @@ static void test_refuses_impossible_options(void **state)
 	options.name = "caf\xe9";
 	assert_not_made(&options, DLS_EINVAL, "the name of a worker must be UTF-8; its byte 4 is 0xe9");
 	options.name = NULL;
+	options.cache_dir = "";
+	assert_not_made(&options, DLS_EINVAL, "cache_dir is empty");
+	options.cache_dir = NULL;
 	options.data_bind = "tcp://0.0.0.0:0";
 	assert_not_made(&options, DLS_EDENIED, "insecure");
 }
@@ -223,7 +226,7 @@ static void test_tells_how_it_stands(void **state)
 	dls_ctx_destroy(ctx);
 }
 
-static void test_checks_options_without_a_socket(void **state)
+static void test_checks_options_without_listening(void **state)
 {
 	struct dls_worker_options options = options_of("tcp://127.0.0.1:1");
 	struct dls_worker *worker;
@@ -248,4 +251,4 @@ static void test_checks_options_without_a_socket(void **state)
 
 UNIT_MAIN(test_refuses_impossible_options, test_refuses_impossible_handlers, test_takes_only_so_many_handlers,
 	test_starts_once, test_says_that_no_master_answers, test_is_waited_for_only_when_started,
-	test_is_started_while_others_wait, test_tells_how_it_stands, test_checks_options_without_a_socket)
+	test_is_started_while_others_wait, test_tells_how_it_stands, test_checks_options_without_listening)
