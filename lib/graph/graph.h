@@ -46,19 +46,21 @@ enum dlsi_attribute_kind {
 	DLSI_ATTRIBUTE_TENSOR,
 	DLSI_ATTRIBUTE_FLOATS,
 	DLSI_ATTRIBUTE_INTS,
+	DLSI_ATTRIBUTE_STRINGS,
 	DLSI_ATTRIBUTE_OTHER
 };
 
 struct dlsi_attribute {
 	const char *name;
 	enum dlsi_attribute_kind kind;
-	uint32_t count; /* of ints or floats */
+	uint32_t count; /* of floats, ints or strings */
 	union {
 		float f;
 		int64_t i;
 		const char *s;
 		const float *floats;
 		const int64_t *ints;
+		const char **strings;
 		uint32_t value; /* of a tensor */
 	};
 };

@@ -64,6 +64,7 @@
 	X(greater)                                                                                                     \
 	X(greater_or_equal)                                                                                            \
 	X(group_normalization)                                                                                         \
+	X(gru)                                                                                                         \
 	X(hard_sigmoid)                                                                                                \
 	X(hard_swish)                                                                                                  \
 	X(hardmax)                                                                                                     \
@@ -80,6 +81,7 @@
 	X(lp_normalization)                                                                                            \
 	X(lp_pool)                                                                                                     \
 	X(lrn)                                                                                                         \
+	X(lstm)                                                                                                        \
 	X(mat_mul)                                                                                                     \
 	X(mat_mul_integer)                                                                                             \
 	X(max)                                                                                                         \
@@ -119,6 +121,7 @@
 	X(resize)                                                                                                      \
 	X(reverse_sequence)                                                                                            \
 	X(rms_normalization)                                                                                           \
+	X(rnn)                                                                                                         \
 	X(round)                                                                                                       \
 	X(scatter)                                                                                                     \
 	X(scatter_elements)                                                                                            \

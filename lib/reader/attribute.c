@@ -24,6 +24,21 @@ static const void *copy_text(struct dlsi_graph *graph, const ProtobufCBinaryData
 	return to;
 }
 
+static bool read_strings(struct dlsi_graph *graph, const Onnx__AttributeProto *proto, struct dlsi_attribute *attribute)
+{
+	attribute->kind = DLSI_ATTRIBUTE_STRINGS;
+	attribute->count = (uint32_t)proto->n_strings;
+	attribute->strings = dlsi_arena_take(&graph->arena, proto->n_strings, sizeof *attribute->strings);
+	if (!attribute->strings)
+		return false;
+	for (size_t i = 0; i < proto->n_strings; i++) {
+		attribute->strings[i] = copy_text(graph, &proto->strings[i]);
+		if (!attribute->strings[i])
+			return false;
+	}
+	return true;
+}
+
 /* A tensor is a value of the graph, a constant that no node takes. */
 static int read_tensor(struct dlsi_graph *graph, const Onnx__TensorProto *proto, const uint8_t *file,
 	const struct dlsi_node *node, struct dlsi_attribute *attribute, struct dls_error *err)
@@ -64,6 +79,8 @@ static bool read_value(struct dlsi_graph *graph, const Onnx__AttributeProto *pro
 		attribute->count = (uint32_t)proto->n_ints;
 		attribute->ints = copy(graph, proto->ints, proto->n_ints, sizeof *proto->ints);
 		return attribute->ints != NULL;
+	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS:
+		return read_strings(graph, proto, attribute);
 	default:
 		attribute->kind = DLSI_ATTRIBUTE_OTHER;
 		return true;

@@ -226,6 +226,15 @@ static int read_operands(struct read *read, struct dlsi_node *node, char **names
 	return 0;
 }
 
+/* A first output that is left out becomes a value without a name, so that there always is one. */
+static int complete_outputs(struct read *read, struct dlsi_node *node)
+{
+	if (!node->output_count || node->outputs[0] != DLSI_NO_VALUE)
+		return 0;
+	node->outputs[0] = dlsi_graph_add_value(read->graph, "");
+	return node->outputs[0] == DLSI_NO_VALUE ? dlsi_fail_memory(read->err) : 0;
+}
+
 static int check_node(const struct dlsi_node *node, struct dls_error *err)
 {
 	for (uint32_t i = 0; i < node->attribute_count; i++) {
@@ -246,7 +255,7 @@ static int check_node(const struct dlsi_node *node, struct dls_error *err)
 	if (node->input_count > node->op->inputs_most)
 		return dlsi_node_fail(node, err, DLS_EFORMAT, "has %u inputs; %u are the most", node->input_count,
 			node->op->inputs_most);
-	if (!node->output_count || node->outputs[0] == DLSI_NO_VALUE)
+	if (!node->output_count)
 		return dlsi_node_fail(node, err, DLS_EFORMAT, "has no output");
 	if (node->output_count > node->op->outputs_most)
 		return dlsi_node_fail(node, err, DLS_EFORMAT, "has %u outputs; %u are the most", node->output_count,
@@ -286,6 +295,8 @@ static int read_node(struct read *read, const Onnx__NodeProto *proto)
 	rc = read_operands(read, node, proto->input, proto->n_input, &node->inputs, &node->input_count);
 	if (rc == 0)
 		rc = read_operands(read, node, proto->output, proto->n_output, &node->outputs, &node->output_count);
+	if (rc == 0)
+		rc = complete_outputs(read, node);
 	if (rc == 0)
 		rc = dlsi_attributes_read(read->graph, proto, read->file, node, read->err);
 	if (rc == 0)

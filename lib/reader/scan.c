@@ -63,7 +63,7 @@ static const struct layout layouts[] = {
 	[ATTRIBUTE] = {"AttributeProto", sizeof(Onnx__AttributeProto),
 		{{1, TEXT, false, 0}, {2, FIXED32, false, 0}, {3, VARINT, false, 0}, {4, BYTES, false, 0},
 			{5, MESSAGE, false, TENSOR}, {6, MESSAGE, false, GRAPH}, {7, FIXED32, true, 0},
-			{8, VARINT, true, 0}, {11, MESSAGE, true, GRAPH}, {20, VARINT, false, 0}}},
+			{8, VARINT, true, 0}, {9, BYTES, true, 0}, {11, MESSAGE, true, GRAPH}, {20, VARINT, false, 0}}},
 	[TENSOR] = {"TensorProto", sizeof(Onnx__TensorProto),
 		{{1, VARINT, true, 0}, {2, VARINT, false, 0}, {4, FIXED32, true, 0}, {5, VARINT, true, 0},
 			{7, VARINT, true, 0}, {8, TEXT, false, 0}, {9, WEIGHTS, false, 0}, {10, FIXED64, true, 0},
