@@ -108,6 +108,11 @@ struct dlsi_node {
 			int64_t power;      /* of a norm */
 		} pool;
 		struct {
+			float scale;     /* from the regions' pixels to those of the image */
+			int64_t samples; /* along a side of a bin; 0: as many as pixels */
+			bool largest, half_pixel;
+		} region;
+		struct {
 			float alpha, beta;
 			bool transpose_a, transpose_b;
 		} gemm;

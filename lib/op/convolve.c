@@ -97,12 +97,34 @@ typedef void multiply_add(
 				target[i] += factor * source[i];                                                       \
 		else                                                                                                   \
 			for (int64_t i = 0; i < count; i++)                                                            \
-				target[i * to_step] += factor * source[i * from_step];                                 \
+				target[i * to_step] = (type)(target[i * to_step] + factor * source[i * from_step]);    \
 	}
 
 MULTIPLY_ADD(float)
 MULTIPLY_ADD(double)
+MULTIPLY_ADD(uint8_t)
+MULTIPLY_ADD(uint16_t)
 MULTIPLY_ADD(uint32_t)
+MULTIPLY_ADD(uint64_t)
+
+/* Integers wrap around, signed ones like unsigned ones. */
+static multiply_add *multiply_add_of(enum dls_dtype dtype)
+{
+	if (dtype == DLS_FLOAT32)
+		return multiply_add_float;
+	if (dtype == DLS_FLOAT64)
+		return multiply_add_double;
+	switch (dls_dtype_bytes(dtype)) {
+	case 1:
+		return multiply_add_uint8_t;
+	case 2:
+		return multiply_add_uint16_t;
+	case 4:
+		return multiply_add_uint32_t;
+	default:
+		return multiply_add_uint64_t;
+	}
+}
 
 struct work {
 	const struct dlsi_slide *slide;
@@ -156,16 +178,16 @@ static void convolve(
 	const struct dlsi_convolution *convolution, char *places, char *image, const char *weights, bool back)
 {
 	const struct dlsi_slide *slide = &convolution->slide;
-	struct work work = {.slide = slide, .bytes = dls_dtype_bytes(convolution->dtype), .back = back};
+	struct work work = {.slide = slide,
+		.multiply_add = multiply_add_of(convolution->dtype),
+		.bytes = dls_dtype_bytes(convolution->dtype),
+		.back = back};
 	size_t place_bytes = (size_t)dlsi_slide_places(slide) * work.bytes;
 	size_t image_bytes = (size_t)dlsi_slide_pixels(slide) * work.bytes;
 	size_t kernel_bytes = (size_t)dlsi_slide_positions(slide) * work.bytes;
 	int64_t in_group = convolution->place_channels / convolution->groups;
 	int64_t seen = convolution->image_channels / convolution->groups;
 
-	work.multiply_add = convolution->dtype == DLS_FLOAT32   ? multiply_add_float
-			    : convolution->dtype == DLS_FLOAT64 ? multiply_add_double
-								: multiply_add_uint32_t;
 	for (int64_t item = 0; item < convolution->items; item++) {
 		for (int64_t p = 0; p < convolution->place_channels; p++) {
 			size_t place = (size_t)(item * convolution->place_channels + p);
@@ -188,4 +210,30 @@ void dlsi_convolve_back(
 	const struct dlsi_convolution *convolution, void *image, const void *places, const void *weights)
 {
 	convolve(convolution, (void *)places, image, weights, true);
+}
+
+/* The one of any type. */
+static const void *one(enum dls_dtype dtype)
+{
+	static const float float_one = 1;
+	static const double double_one = 1;
+	static const uint64_t integer = 1; /* little-endian: the first bytes are the same of any width */
+
+	return dtype == DLS_FLOAT32   ? (const void *)&float_one
+	       : dtype == DLS_FLOAT64 ? (const void *)&double_one
+				      : &integer;
+}
+
+void dlsi_convolve_columns(enum dls_dtype dtype, const struct dlsi_slide *slide, void *image, const void *columns)
+{
+	struct work work = {
+		.slide = slide, .multiply_add = multiply_add_of(dtype), .bytes = dls_dtype_bytes(dtype), .back = true};
+	size_t bytes = (size_t)dlsi_slide_places(slide) * work.bytes;
+	char *column = (char *)columns;
+	int64_t at[3];
+
+	for (at[0] = 0; at[0] < slide->kernel[0]; at[0]++)
+		for (at[1] = 0; at[1] < slide->kernel[1]; at[1]++)
+			for (at[2] = 0; at[2] < slide->kernel[2]; at[2]++, column += bytes)
+				slide_position(&work, column, image, at, one(dtype));
 }

@@ -9,7 +9,7 @@
 #include "op/window.h"
 
 struct dlsi_convolution {
-	enum dls_dtype dtype; /* float32, float64, or uint32, whose sums wrap around */
+	enum dls_dtype dtype; /* sums of integers wrap around */
 	int64_t items, groups;
 	int64_t place_channels, image_channels; /* of all groups */
 	struct dlsi_slide slide;
@@ -37,5 +37,8 @@ void dlsi_convolution_begin(const struct dlsi_view *target, const struct dlsi_vi
 void dlsi_convolve(const struct dlsi_convolution *convolution, void *places, const void *image, const void *weights);
 void dlsi_convolve_back(
 	const struct dlsi_convolution *convolution, void *image, const void *places, const void *weights);
+
+/* Adds to one channel of the image its columns, [kernel...][places...], each pixel to where the window saw it. */
+void dlsi_convolve_columns(enum dls_dtype dtype, const struct dlsi_slide *slide, void *image, const void *columns);
 
 #endif

@@ -29,6 +29,7 @@
 	X(celu)                                                                                                        \
 	X(center_crop_pad)                                                                                             \
 	X(clip)                                                                                                        \
+	X(col2im)                                                                                                      \
 	X(compress)                                                                                                    \
 	X(concat)                                                                                                      \
 	X(constant_of_shape)                                                                                           \
@@ -86,6 +87,8 @@
 	X(mat_mul_integer)                                                                                             \
 	X(max)                                                                                                         \
 	X(max_pool)                                                                                                    \
+	X(max_roi_pool)                                                                                                \
+	X(max_unpool)                                                                                                  \
 	X(mean)                                                                                                        \
 	X(mean_variance_normalization)                                                                                 \
 	X(min)                                                                                                         \
@@ -122,6 +125,7 @@
 	X(reverse_sequence)                                                                                            \
 	X(rms_normalization)                                                                                           \
 	X(rnn)                                                                                                         \
+	X(roi_align)                                                                                                   \
 	X(round)                                                                                                       \
 	X(scatter)                                                                                                     \
 	X(scatter_elements)                                                                                            \

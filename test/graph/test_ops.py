@@ -39,6 +39,21 @@ def transpose(attributes="", weights=(6, 8, 3, 3), x=X, opset=13, bias=False):
     return opset, case[1].replace("Conv", "ConvTranspose"), x, case[3] | ({"k": (groups * weights[1],)} if bias else {})
 
 
+def recurrent(operator, attributes, gates=1, directions=1, names="r, b", opset=14):
+    """n: lengths, i and j: initial states, p: peepholes."""
+    rows, given = 4 * gates, ["x", "w", *names.split(", ")]
+    constants = {"w": (directions, rows, 6), "r": (directions, rows, 4), "b": (directions, 2 * rows),
+                 "n": numpy.array([5, 2, 3], numpy.int32), "i": (directions, 3, 4), "j": (directions, 3, 4),
+                 "p": (directions, 12)}
+    return opset, f"y, h = {operator}<{attributes}>({', '.join(given)})", {"x": (5, 3, 6)}, {
+        name: value for name, value in constants.items() if name in given}
+
+
+def roi_align(attributes, opset=16):
+    return opset, f"y = RoiAlign<{attributes}>(x, g, i)", {"x": (2, 6, 11, 13)}, {
+        "g": numpy.array([[2, 3, 9.5, 8], [-4, 9, 12, 10.25], [7, 7, 7, 7]], numpy.float32), "i": ints(1, 0, 1)}
+
+
 def bytes_of(*shape):
     return (numpy.arange(numpy.prod(shape)) * 37 % 64).astype(numpy.uint8).reshape(shape)
 
@@ -186,6 +201,29 @@ CASES = {
     "mat-mul-row": (13, "y = MatMul(a, b)", {"a": (4,), "b": (3, 4, 2)}, {}),
     "mat-mul-column": (13, "y = MatMul(a, b)", {"a": (3, 2, 4), "b": (4,)}, {}),
     "mat-mul-dot": (13, "y = MatMul(a, b)", {"a": (4,), "b": (4,)}, {}),
+    "rnn": recurrent("RNN", "hidden_size=4"),
+    "rnn-activations": recurrent(
+        "RNN", "hidden_size=4, direction=\"bidirectional\", activations=[\"Affine\", \"HardSigmoid\"], "
+        "activation_alpha=[0.5, 0.3], activation_beta=[0.1, 0.4], clip=0.7", directions=2),
+    "gru": recurrent("GRU", "hidden_size=4, direction=\"reverse\"", gates=3),
+    "gru-linear": recurrent("GRU", "hidden_size=4, direction=\"bidirectional\", linear_before_reset=1", 3, 2,
+                            names="r, b, n, i"),
+    "gru-clip": recurrent("GRU", "hidden_size=4, clip=0.4", gates=3, names="r, b, , i"),
+    "lstm": recurrent("LSTM", "hidden_size=4, direction=\"bidirectional\"", 4, 2),
+    "lstm-lengths": recurrent("LSTM", "hidden_size=4, direction=\"bidirectional\"", 4, 2, "r, b, n, i, j, p", 22),
+    "lstm-peepholes": recurrent("LSTM", "hidden_size=4, input_forget=1, clip=0.6", 4, names="r, , , , , p"),
+    "lstm-last": (14, ", y = LSTM<hidden_size=4>(x, w, r)", {"x": (5, 2, 6)}, {"w": (1, 16, 6), "r": (1, 16, 4)}),
+    "max-unpool": (13, "v, i = MaxPool<kernel_shape=[2,3], strides=[2,3]>(x) "
+                       "y = MaxUnpool<kernel_shape=[2,3], strides=[2,3]>(v, i)", {"x": (2, 6, 10, 12)}, {}),
+    "max-roi-pool": (13, "y = MaxRoiPool<pooled_shape=[3,2], spatial_scale=0.5>(x, g)", {"x": (2, 6, 11, 13)},
+                     {"g": numpy.array([[1, 2, 3, 19, 17], [0, -4, 9, 30, 2], [0, 7, 7, 7, 7]], numpy.float32)}),
+    "roi-align": roi_align("output_height=3, output_width=2, spatial_scale=0.5"),
+    "roi-align-max": roi_align("output_height=2, output_width=2, mode=\"max\", sampling_ratio=2"),
+    "roi-align-output": roi_align(
+        "output_height=2, output_width=3, coordinate_transformation_mode=\"output_half_pixel\""),
+    "roi-align-old": roi_align("output_height=2, sampling_ratio=3", 10),
+    "col2im": (18, "y = Col2Im<dilations=[2,1], pads=[1,0,0,2], strides=[1,2]>(x, i, k)", {"x": ("N", 12, 20)},
+               {"i": ints(6, 7), "k": ints(2, 3)}),
     "softmax": (13, "y = Softmax(x)", F, {}),
     "softmax-axis": (13, "y = Softmax<axis=1>(x)", X, {}),
     "softmax-axis-2": (13, "y = Softmax<axis=-2>(x)", X, {}),

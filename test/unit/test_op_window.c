@@ -4,6 +4,7 @@
 #include "op/list.h"
 #include "reader/load.h"
 #include "test/unit/onnx.h"
+#include "test/unit/op.h"
 #include "test/unit/unit.h"
 #include <math.h>
 #include <string.h>
@@ -217,4 +218,41 @@ static void test_no_items(void **state)
 	}
 }
 
-UNIT_MAIN(test_corners, test_indices, test_no_items)
+/* Indices count in the image that the window reaches; output_shape may be larger. */
+static void test_unpooling(void **state)
+{
+	(void)state;
+	UNIT_GIVES("floats v 5 6 7 8\nints s 1 1 2 2\nnode Reshape v s > x\nints j 0 3 10 15\nnode Reshape j s > i\n"
+		   "node MaxUnpool x i > y kernel_shape:I=2,2 strides:I=2,2",
+		5, 0, 0, 6, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 8);
+	UNIT_GIVES("floats v 5 6\nints s 1 1 2\nnode Reshape v s > x\nints j 1 3\nnode Reshape j s > i\nints o 1 1 5\n"
+		   "node MaxUnpool x i o > y kernel_shape:I=2 strides:I=2",
+		0, 5, 0, 6, 0);
+	unit_op_refuses("floats v 5 6\nints s 1 1 2\nnode Reshape v s > x\nints j 1 4\nnode Reshape j s > i\n"
+			"node MaxUnpool x i > y kernel_shape:I=2 strides:I=2",
+		DLS_EFORMAT, "has the index 4, outside of its output");
+	unit_op_refuses("floats v 5 6\nints s 1 1 2\nnode Reshape v s > x\nints j 1 -1\nnode Reshape j s > i\n"
+			"node MaxUnpool x i > y kernel_shape:I=2 strides:I=2",
+		DLS_EFORMAT, "has the index -1");
+}
+
+#define REGION "floats v 1 2 3 4 5 6 7 8 9\nints s 1 1 3 3\nnode Reshape v s > x\nints t -1 4\nints u -1 5\n"
+
+static void test_regions(void **state)
+{
+	(void)state;
+	UNIT_GIVES(REGION "floats a 0 1 0 2 1\nnode Reshape a u > r\nnode MaxRoiPool x r > y pooled_shape:I=1,2", 5, 6);
+	UNIT_GIVES(REGION "floats a 0 7 7 9 9\nnode Reshape a u > r\nnode MaxRoiPool x r > y pooled_shape:I=1,1", 0);
+	UNIT_GIVES(REGION
+		"floats a 0 0 2 2\nnode Reshape a t > r\nints i 0\n"
+		"node RoiAlign x r i > y coordinate_transformation_mode:s=output_half_pixel sampling_ratio:i=1",
+		5);
+	UNIT_GIVES("opset 16\n" REGION "floats a 0 0 2 2\nnode Reshape a t > r\nints i 0\nnode RoiAlign x r i > y", 3);
+	unit_op_refuses("opset 16\n" REGION "floats a 0 0 2 2\nnode Reshape a t > r\nints i 1\nnode RoiAlign x r i > y",
+		DLS_EFORMAT, "has a region of item 1, where there are 1");
+	unit_op_refuses("opset 16\n" REGION
+			"floats a 0 0 2 1000000000\nnode Reshape a t > r\nints i 0\nnode RoiAlign x r i > y",
+		DLS_EFORMAT, "bins are more than");
+}
+
+UNIT_MAIN(test_corners, test_indices, test_no_items, test_unpooling, test_regions)
