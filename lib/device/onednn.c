@@ -2,25 +2,49 @@
 #include "device/device.h"
 #include "device/onednn_lower.h"
 #include "device/onednn_program.h"
+#include "device/own.h"
 #include "device/tuning.h"
 #include "op/list.h"
 
 static const struct dlsi_lowering lowerings[] = {
-	{&dlsi_op_add, dlsi_lower_add, false},
+	{&dlsi_op_abs, dlsi_lower_activation, false},
+	{&dlsi_op_add, dlsi_lower_binary, false},
 	{&dlsi_op_average_pool, dlsi_lower_average_pool, false},
 	{&dlsi_op_batch_normalization, dlsi_lower_batch_normalization, false},
 	{&dlsi_op_clip, dlsi_lower_clamp, false},
 	{&dlsi_op_conv, dlsi_lower_conv, false},
+	{&dlsi_op_div, dlsi_lower_binary, false},
+	{&dlsi_op_elu, dlsi_lower_activation, false},
+	{&dlsi_op_exp, dlsi_lower_activation, false},
 	{&dlsi_op_flatten, dlsi_lower_reshape, true},
+	{&dlsi_op_gelu, dlsi_lower_activation, false},
 	{&dlsi_op_gemm, dlsi_lower_gemm, false},
 	{&dlsi_op_global_average_pool, dlsi_lower_average_pool, false},
 	{&dlsi_op_global_max_pool, dlsi_lower_max_pool, false},
+	{&dlsi_op_hard_sigmoid, dlsi_lower_hard_sigmoid, false},
+	{&dlsi_op_hard_swish, dlsi_lower_activation, false},
 	{&dlsi_op_identity, dlsi_lower_same, true},
+	{&dlsi_op_leaky_relu, dlsi_lower_activation, false},
+	{&dlsi_op_log_softmax, dlsi_lower_softmax, false},
+	{&dlsi_op_lrn, dlsi_own_lrn, false},
 	{&dlsi_op_mat_mul, dlsi_lower_mat_mul, false},
+	{&dlsi_op_max, dlsi_lower_binary, false},
 	{&dlsi_op_max_pool, dlsi_lower_max_pool, false},
+	{&dlsi_op_min, dlsi_lower_binary, false},
+	{&dlsi_op_mish, dlsi_lower_activation, false},
+	{&dlsi_op_mul, dlsi_lower_binary, false},
+	{&dlsi_op_neg, dlsi_lower_activation, false},
+	{&dlsi_op_reduce_mean, dlsi_lower_mean, false},
 	{&dlsi_op_relu, dlsi_lower_clamp, false},
 	{&dlsi_op_reshape, dlsi_lower_reshape, true},
+	{&dlsi_op_round, dlsi_lower_activation, false},
+	{&dlsi_op_sigmoid, dlsi_lower_activation, false},
 	{&dlsi_op_softmax, dlsi_lower_softmax, false},
+	{&dlsi_op_sqrt, dlsi_lower_activation, false},
+	{&dlsi_op_sub, dlsi_lower_binary, false},
+	{&dlsi_op_sum, dlsi_lower_binary, false},
+	{&dlsi_op_swish, dlsi_lower_activation, false},
+	{&dlsi_op_tanh, dlsi_lower_activation, false},
 	{NULL, NULL, false},
 };
 

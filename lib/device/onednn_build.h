@@ -40,8 +40,4 @@ struct dlsi_program_argument {
 int dlsi_program_add_buffer(struct dlsi_program *program, const struct dlsi_program_buffer *like, dlsi_md md,
 	struct dlsi_operand *operand_out, struct dls_error *err);
 
-/* Appends a step that copies one into the other, changing the layout. */
-int dlsi_program_reorder(struct dlsi_program *program, const struct dlsi_operand *from, const struct dlsi_operand *to,
-	struct dls_error *err);
-
 #endif

@@ -4,14 +4,17 @@
 
 #include "device/onednn_program.h"
 
-dlsi_lower dlsi_lower_add;
+dlsi_lower dlsi_lower_activation;
 dlsi_lower dlsi_lower_average_pool;
 dlsi_lower dlsi_lower_batch_normalization;
+dlsi_lower dlsi_lower_binary;
 dlsi_lower dlsi_lower_clamp;
 dlsi_lower dlsi_lower_conv;
 dlsi_lower dlsi_lower_gemm;
+dlsi_lower dlsi_lower_hard_sigmoid;
 dlsi_lower dlsi_lower_mat_mul;
 dlsi_lower dlsi_lower_max_pool;
+dlsi_lower dlsi_lower_mean;    /* over all pixels */
 dlsi_lower dlsi_lower_eval;    /* by the operator's own eval */
 dlsi_lower dlsi_lower_same;    /* the output is the input */
 dlsi_lower dlsi_lower_reshape; /* the output's dense elements are the input's */

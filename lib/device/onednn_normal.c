@@ -1,5 +1,6 @@
-/* BatchNormalization that could not be folded, and Softmax. */
+/* BatchNormalization that could not be folded, Softmax and LogSoftmax. */
 #include "device/onednn_lower.h"
+#include "op/list.h"
 
 int dlsi_lower_batch_normalization(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
@@ -49,7 +50,8 @@ int dlsi_lower_softmax(struct dlsi_program *program, const struct dlsi_node *nod
 	md = dlsi_md_plain(&program->pool, view[2] == 1 ? 2 : 3, view);
 	if (status == dnnl_success)
 		status = dnnl_softmax_forward_primitive_desc_create(&pd, program->set->engine, dnnl_forward_inference,
-			dnnl_softmax_accurate, md, md, 1, attributes);
+			node->op == &dlsi_op_log_softmax ? dnnl_softmax_log : dnnl_softmax_accurate, md, md, 1,
+			attributes);
 	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
 	if (rc == 0)
 		rc = dlsi_program_use_as(program, node->inputs[0], md, md, &arguments[0].operand, err);

@@ -94,6 +94,10 @@ int dlsi_program_scratch(
 int dlsi_program_share(struct dlsi_program *program, const struct dlsi_node *node, const struct dlsi_operand *operand,
 	dlsi_md md, struct dls_error *err);
 
+/* Appends a step that copies one into the other, changing the layout. */
+int dlsi_program_reorder(struct dlsi_program *program, const struct dlsi_operand *from, const struct dlsi_operand *to,
+	struct dls_error *err);
+
 /* Keeps the primitive descriptor that oneDNN made, or reports the status with which it did not. Destroys the attributes
  * that it was made with (NULL is allowed). */
 int dlsi_program_keep(struct dlsi_program *program, const struct dlsi_node *node, dnnl_status_t status,

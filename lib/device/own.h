@@ -26,6 +26,9 @@ int dlsi_own_full(struct dlsi_program *program, const struct dlsi_node *node, co
 /* A MaxPool of pixels. */
 int dlsi_own_max_pool(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err);
 
+/* LRN of pixels, or of anything dense. */
+int dlsi_own_lrn(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err);
+
 /* The window along its i-th spatial dimension. */
 struct dlsi_kernel_axis dlsi_own_axis(
 	const struct dlsi_window *window, uint32_t i, const struct dlsi_value *source, const struct dlsi_value *target);
