@@ -10,19 +10,11 @@ import onnxruntime
 import pytest
 
 from compare import assert_equal
-from engine import Refused
 
 DATA = pathlib.Path(__file__).parent / "data"
 BATCHES = (1, 2, 7)
 SEEDED = ("alexnet", "googlenet", "resnet50", "squeezenet", "shufflenet", "densenet121", "vgg19", "zfnet512", "inception_v2")
 TRAINED = ("mnist", "ultraface")
-# what the engine refuses still, and the operator for which it does
-REFUSED = {"alexnet": "LRN", "googlenet": "LRN", "zfnet512": "LRN"}
-
-
-def case(name):
-    marks = [pytest.mark.xfail(reason=f"no {REFUSED[name]} yet", raises=Refused, strict=True)] if name in REFUSED else []
-    return pytest.param(name, marks=marks)
 
 
 @pytest.fixture
@@ -47,7 +39,7 @@ def items(path):
 
 
 @pytest.mark.parametrize("batch", BATCHES)
-@pytest.mark.parametrize("name", [case(name) for name in (*SEEDED, *TRAINED)])
+@pytest.mark.parametrize("name", (*SEEDED, *TRAINED))
 def test_same_as_item_by_item(process, path, batch):
     process.load(path)
     arrays, answers = items(path)
