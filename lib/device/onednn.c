@@ -12,6 +12,7 @@ static const struct dlsi_lowering lowerings[] = {
 	{&dlsi_op_average_pool, dlsi_lower_average_pool, false},
 	{&dlsi_op_batch_normalization, dlsi_lower_batch_normalization, false},
 	{&dlsi_op_clip, dlsi_lower_clamp, false},
+	{&dlsi_op_concat, dlsi_lower_concat, false},
 	{&dlsi_op_conv, dlsi_lower_conv, false},
 	{&dlsi_op_div, dlsi_lower_binary, false},
 	{&dlsi_op_elu, dlsi_lower_activation, false},

@@ -4,7 +4,10 @@
 
 #include "device/onednn_program.h"
 
-#define DLSI_FOREVER UINT32_MAX /* in place of the last node that takes a value: the model gives it out */
+#define DLSI_FOREVER    UINT32_MAX /* in place of the last node that takes a value: the model gives it out */
+
+#define DLSI_NOWHERE    UINT32_MAX
+#define DLSI_NEST_BYTES 64 /* a part begins at a multiple, as kernels are fastest with */
 
 enum dlsi_buffer_kind {
 	DLSI_BUFFER_SHARED, /* in the set's activations, at `offset` */
@@ -14,6 +17,8 @@ enum dlsi_buffer_kind {
 };
 
 struct dlsi_program_buffer {
+	uint32_t inside;      /* the buffer that it is a part of, or DLSI_NOWHERE */
+	size_t inside_offset; /* and where */
 	enum dlsi_buffer_kind kind;
 	uint32_t port;
 	const void *data;
@@ -35,6 +40,10 @@ struct dlsi_program_argument {
 	int index;
 	struct dlsi_operand operand;
 };
+
+/* The buffer that this one is in the end a part of, or itself: it alone has a place, and a life that is that of all its
+ * parts. *offset_out (NULL: not wanted) is where in it. */
+struct dlsi_program_buffer *dlsi_program_root(const struct dlsi_program *program, uint32_t buffer, size_t *offset_out);
 
 /* Adds a buffer of this kind, port, data and last node, with room for `md` (NULL counts as out of memory). */
 int dlsi_program_add_buffer(struct dlsi_program *program, const struct dlsi_program_buffer *like, dlsi_md md,

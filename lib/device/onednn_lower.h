@@ -9,6 +9,7 @@ dlsi_lower dlsi_lower_average_pool;
 dlsi_lower dlsi_lower_batch_normalization;
 dlsi_lower dlsi_lower_binary;
 dlsi_lower dlsi_lower_clamp;
+dlsi_lower dlsi_lower_concat;
 dlsi_lower dlsi_lower_conv;
 dlsi_lower dlsi_lower_gemm;
 dlsi_lower dlsi_lower_hard_sigmoid;

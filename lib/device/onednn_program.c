@@ -50,6 +50,17 @@ static bool grow(const struct dlsi_alloc *alloc, void *array, uint32_t count, ui
 	return true;
 }
 
+struct dlsi_program_buffer *dlsi_program_root(const struct dlsi_program *program, uint32_t buffer, size_t *offset_out)
+{
+	size_t offset = 0;
+
+	for (; program->buffers[buffer].inside != DLSI_NOWHERE; buffer = program->buffers[buffer].inside)
+		offset += program->buffers[buffer].inside_offset;
+	if (offset_out)
+		*offset_out = offset;
+	return &program->buffers[buffer];
+}
+
 int dlsi_program_add_buffer(struct dlsi_program *program, const struct dlsi_program_buffer *like, dlsi_md md,
 	struct dlsi_operand *operand_out, struct dls_error *err)
 {
@@ -61,6 +72,7 @@ int dlsi_program_add_buffer(struct dlsi_program *program, const struct dlsi_prog
 	buffer = &program->buffers[program->buffer_count];
 	*buffer = *like;
 	buffer->bytes = dnnl_memory_desc_get_size(md);
+	buffer->inside = DLSI_NOWHERE;
 	buffer->first_step = UINT32_MAX;
 	buffer->last_step = 0;
 	*operand_out = (struct dlsi_operand){.buffer = program->buffer_count++, .md = md};
@@ -70,7 +82,7 @@ int dlsi_program_add_buffer(struct dlsi_program *program, const struct dlsi_prog
 static int add_argument(
 	struct dlsi_program *program, int index, const struct dlsi_operand *operand, struct dls_error *err)
 {
-	struct dlsi_program_buffer *buffer = &program->buffers[operand->buffer];
+	struct dlsi_program_buffer *buffer = dlsi_program_root(program, operand->buffer, NULL);
 
 	if (!grow(program->set->alloc, &program->arguments, program->argument_count, &program->argument_capacity,
 		    sizeof *program->arguments))
@@ -202,7 +214,7 @@ int dlsi_program_use(struct dlsi_program *program, uint32_t value, dlsi_md md, s
 		rc = convert(program, &program->values[value], md ? md : program->values[value].md, operand_out, err);
 	if (rc)
 		return rc;
-	buffer = &program->buffers[operand_out->buffer];
+	buffer = dlsi_program_root(program, operand_out->buffer, NULL);
 	/* Whoever takes it next probably wants it like this too; an output of the model is wanted dense. */
 	if (buffer->kind == DLSI_BUFFER_SHARED && program->last_nodes[value] != DLSI_FOREVER) {
 		program->values[value] = *operand_out;
@@ -248,13 +260,34 @@ int dlsi_program_target_over(struct dlsi_program *program, const struct dlsi_nod
 
 	if (rc)
 		return rc;
-	buffer = &program->buffers[held.buffer];
-	if (buffer->kind == DLSI_BUFFER_SHARED && buffer->last_node <= program->node && held.buffer != source->buffer) {
+	buffer = dlsi_program_root(program, held.buffer, NULL);
+	if (buffer->kind == DLSI_BUFFER_SHARED && buffer->last_node <= program->node &&
+		buffer != dlsi_program_root(program, source->buffer, NULL)) {
 		*operand_out = held;
 		return dlsi_program_share(program, node, &held, md, err);
 	}
 	rc = dlsi_program_target(program, node->outputs[0], md, operand_out, err);
 	return rc ? rc : dlsi_program_reorder(program, &held, operand_out, err);
+}
+
+bool dlsi_program_nest(struct dlsi_program *program, const struct dlsi_operand *part, const struct dlsi_operand *whole,
+	size_t offset, size_t bytes)
+{
+	struct dlsi_program_buffer *buffer = &program->buffers[part->buffer];
+	struct dlsi_program_buffer *root = dlsi_program_root(program, whole->buffer, NULL);
+
+	if (buffer->kind != DLSI_BUFFER_SHARED || buffer->inside != DLSI_NOWHERE || buffer == root ||
+		buffer->bytes != bytes || offset % DLSI_NEST_BYTES)
+		return false;
+	buffer->inside = whole->buffer;
+	buffer->inside_offset = offset;
+	if (root->first_step > buffer->first_step)
+		root->first_step = buffer->first_step;
+	if (root->last_step < buffer->last_step)
+		root->last_step = buffer->last_step;
+	if (root->last_node < buffer->last_node)
+		root->last_node = buffer->last_node;
+	return true;
 }
 
 int dlsi_program_scratch(
@@ -268,7 +301,7 @@ int dlsi_program_scratch(
 int dlsi_program_share(struct dlsi_program *program, const struct dlsi_node *node, const struct dlsi_operand *operand,
 	dlsi_md md, struct dls_error *err)
 {
-	struct dlsi_program_buffer *buffer = &program->buffers[operand->buffer];
+	struct dlsi_program_buffer *buffer = dlsi_program_root(program, operand->buffer, NULL);
 	uint32_t last = program->last_nodes[node->outputs[0]];
 
 	if (!md)

@@ -86,6 +86,11 @@ int dlsi_program_target(struct dlsi_program *program, uint32_t value, dlsi_md md
 int dlsi_program_target_over(struct dlsi_program *program, const struct dlsi_node *node, uint32_t addend, dlsi_md md,
 	const struct dlsi_operand *source, struct dlsi_operand *operand_out, struct dls_error *err);
 
+/* Makes the buffer of `part` so many bytes of that of `whole`, so that what is computed there need not be copied.
+ * Returns whether that can be: not for what the caller gives or gets, for constants, and for what is a part already. */
+bool dlsi_program_nest(struct dlsi_program *program, const struct dlsi_operand *part, const struct dlsi_operand *whole,
+	size_t offset, size_t bytes);
+
 /* A buffer that is no value's, for this step and the next. */
 int dlsi_program_scratch(
 	struct dlsi_program *program, dlsi_md md, struct dlsi_operand *operand_out, struct dls_error *err);

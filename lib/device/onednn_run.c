@@ -46,7 +46,8 @@ static int add_outputs(struct dlsi_program *program, struct dls_error *err)
 		struct dlsi_operand from, to;
 		int rc = dlsi_program_use(program, graph->outputs[i], NULL, &from, err);
 
-		if (rc == 0 && program->buffers[from.buffer].kind == DLSI_BUFFER_SHARED && dense &&
+		if (rc == 0 && program->buffers[from.buffer].kind == DLSI_BUFFER_SHARED &&
+			program->buffers[from.buffer].inside == DLSI_NOWHERE && dense &&
 			dnnl_memory_desc_equal(from.md, dense)) {
 			program->buffers[from.buffer].kind = DLSI_BUFFER_OUTPUT;
 			program->buffers[from.buffer].port = i;
@@ -62,6 +63,13 @@ static int add_outputs(struct dlsi_program *program, struct dls_error *err)
 	return 0;
 }
 
+/* What has a place of its own in the activations. */
+static bool is_placed(const struct dlsi_program_buffer *buffer)
+{
+	return buffer->kind == DLSI_BUFFER_SHARED && buffer->inside == DLSI_NOWHERE &&
+	       buffer->first_step <= buffer->last_step;
+}
+
 static int place_buffers(struct dlsi_program *program, struct dls_error *err)
 {
 	const struct dlsi_alloc *alloc = program->set->alloc;
@@ -74,7 +82,7 @@ static int place_buffers(struct dlsi_program *program, struct dls_error *err)
 	for (uint32_t i = 0; i < program->buffer_count; i++) {
 		const struct dlsi_program_buffer *buffer = &program->buffers[i];
 
-		if (buffer->kind == DLSI_BUFFER_SHARED && buffer->first_step <= buffer->last_step)
+		if (is_placed(buffer))
 			blocks[count++] = (struct dlsi_plan_block){
 				.bytes = buffer->bytes, .first = buffer->first_step, .last = buffer->last_step};
 	}
@@ -83,7 +91,7 @@ static int place_buffers(struct dlsi_program *program, struct dls_error *err)
 	for (uint32_t i = 0; rc == 0 && i < program->buffer_count; i++) {
 		struct dlsi_program_buffer *buffer = &program->buffers[i];
 
-		if (buffer->kind == DLSI_BUFFER_SHARED && buffer->first_step <= buffer->last_step)
+		if (is_placed(buffer))
 			buffer->offset = blocks[count++].offset;
 	}
 	dlsi_free(alloc, blocks);
@@ -208,16 +216,19 @@ void dlsi_program_destroy(struct dlsi_program *program)
 }
 
 /* Where the argument's bytes are in this run; NULL if the memory object has the right place already. */
-static void *place_of(const struct dlsi_program *program, const struct dlsi_program_buffer *buffer, bool moved,
-	const struct dls_tensor *inputs, const struct dls_tensor *outputs)
+static void *place_of(const struct dlsi_program *program, uint32_t number, bool moved, const struct dls_tensor *inputs,
+	const struct dls_tensor *outputs)
 {
+	size_t offset;
+	const struct dlsi_program_buffer *buffer = dlsi_program_root(program, number, &offset);
+
 	switch (buffer->kind) {
 	case DLSI_BUFFER_SHARED:
-		return moved ? program->set->activations + buffer->offset : NULL;
+		return moved ? program->set->activations + buffer->offset + offset : NULL;
 	case DLSI_BUFFER_INPUT:
 		return (void *)inputs[buffer->port].data;
 	case DLSI_BUFFER_OUTPUT:
-		return (void *)outputs[buffer->port].data;
+		return (uint8_t *)(uintptr_t)outputs[buffer->port].data + offset;
 	case DLSI_BUFFER_FIXED:
 		break;
 	}
@@ -231,8 +242,7 @@ static dnnl_status_t bind(
 	dnnl_status_t status = dnnl_success;
 
 	for (uint32_t i = 0; status == dnnl_success && i < program->argument_count; i++) {
-		const struct dlsi_program_buffer *buffer = &program->buffers[program->arguments[i].operand.buffer];
-		void *place = place_of(program, buffer, moved, inputs, outputs);
+		void *place = place_of(program, program->arguments[i].operand.buffer, moved, inputs, outputs);
 
 		if (place) {
 			program->places[i] = place;
