@@ -88,10 +88,11 @@
 #define DLSI_PICTURE_SIDE      16384 /* pixels of what a model looks at */
 #define DLSI_LABELS_BYTES      (16 * 1024 * 1024)
 #define DLSI_CACHE_BYTES       (16ULL * 1024 * 1024 * 1024) /* models on a worker's disk */
-#define DLSI_MODELS_LOADED     16                           /* per device */
-#define DLSI_TUNINGS           65536                        /* choices of a kernel that a device remembers */
-#define DLSI_PLANS_PER_MODEL   8                            /* batch sizes kept ready per model */
-#define DLSI_BATCH_BYTES       (256ULL * 1024 * 1024)       /* inputs and outputs of one run */
+#define DLSI_MODELS_LOADED     16    /* that a worker keeps in memory, and that it keeps ready on each device ... */
+#define DLSI_MODELS_PART       4     /* ... in this part of its memory, and as much again on all devices together */
+#define DLSI_TUNINGS           65536 /* choices of a kernel that a device remembers */
+#define DLSI_PLANS_PER_MODEL   8     /* batch sizes kept ready per model */
+#define DLSI_BATCH_BYTES       (256ULL * 1024 * 1024) /* inputs and outputs of one run */
 
 /* Foreign files */
 #define DLSI_ONNX_DEPTH       64

@@ -1,16 +1,20 @@
 #include "worker/devices.h"
 
+#include "base/limits.h"
 #include "worker/worker.h"
 #include <stdio.h>
 
-/* The processors that are the device's share help to prepare inputs. */
-static int init(struct dls_worker *worker, struct dlsi_worker_device *device, unsigned share, struct dls_error *err)
+/* One of `count`. The processors that are the device's share help to prepare inputs. */
+static int init(struct dls_worker *worker, struct dlsi_worker_device *device, uint32_t count, struct dls_error *err)
 {
 	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
+	uint64_t most_bytes = worker->topology.memory_bytes / DLSI_MODELS_PART / count;
+	unsigned share = worker->topology.threads / count;
 	int rc = dlsi_executor_create(alloc, "dls-executor", &device->executor, err);
 
 	if (rc == 0 && !worker->no_models)
-		rc = dlsi_inference_create(alloc, &dlsi_device_onednn, share ? share - 1 : 0, &device->inference, err);
+		rc = dlsi_inference_create(
+			alloc, &dlsi_device_onednn, share ? share - 1 : 0, most_bytes, &device->inference, err);
 	return rc;
 }
 
@@ -25,7 +29,7 @@ int dlsi_worker_devices_init(struct dls_worker *worker, uint32_t count, struct d
 		struct dlsi_worker_device *device = &worker->devices[worker->device_count];
 
 		snprintf(device->name, sizeof device->name, "cpu%u", worker->device_count);
-		rc = init(worker, device, worker->topology.threads / count, err);
+		rc = init(worker, device, count, err);
 	}
 	return rc;
 }

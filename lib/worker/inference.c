@@ -20,11 +20,12 @@ struct dlsi_inference {
 	struct dlsi_crew *crew;
 	struct dlsi_list models; /* the one used last at the end */
 	unsigned model_count;
+	uint64_t model_bytes, most_bytes; /* of their files */
 	struct place places[DLSI_TASK_ITEMS];
 };
 
 int dlsi_inference_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device, unsigned helpers,
-	struct dlsi_inference **inference_out, struct dls_error *err)
+	uint64_t most_bytes, struct dlsi_inference **inference_out, struct dls_error *err)
 {
 	struct dlsi_inference *inference = dlsi_calloc(alloc, 1, sizeof *inference);
 	int rc;
@@ -32,6 +33,7 @@ int dlsi_inference_create(const struct dlsi_alloc *alloc, const struct dlsi_devi
 	if (!inference)
 		return dlsi_fail_memory(err);
 	inference->alloc = alloc;
+	inference->most_bytes = most_bytes;
 	dlsi_list_init(&inference->models);
 	rc = dlsi_device_create(alloc, device, &inference->device, err);
 	if (rc == 0)
@@ -59,7 +61,22 @@ void dlsi_inference_destroy(struct dlsi_inference *inference)
 	dlsi_free(inference->alloc, inference);
 }
 
-/* The model, loaded now if it is not, in the place of the one that was not used for longest. */
+/* Makes room for the one at the end, which stays. */
+static void trim(struct dlsi_inference *inference)
+{
+	uint64_t most_bytes = inference->most_bytes ? inference->most_bytes : UINT64_MAX;
+
+	while (inference->model_count > DLSI_MODELS_LOADED ||
+		(inference->model_count > 1 && inference->model_bytes > most_bytes)) {
+		struct dlsi_inference_model *first = first_of(inference);
+
+		inference->model_count--;
+		inference->model_bytes -= dlsi_frame_size(first->onnx);
+		dlsi_inference_model_destroy(first);
+	}
+}
+
+/* The model, loaded now if it is not, in the place of those that were not used for longest. */
 static int find_model(struct dlsi_inference *inference, const struct dlsi_model_files *files,
 	struct dlsi_inference_model **model_out, struct dls_error *err)
 {
@@ -76,13 +93,12 @@ static int find_model(struct dlsi_inference *inference, const struct dlsi_model_
 		rc = dlsi_inference_model_create(inference->alloc, inference->device, files, &found, err);
 		if (rc)
 			return rc;
-		if (++inference->model_count > DLSI_MODELS_LOADED) {
-			dlsi_inference_model_destroy(first_of(inference));
-			inference->model_count--;
-		}
+		inference->model_count++;
+		inference->model_bytes += dlsi_frame_size(found->onnx);
 	}
 	dlsi_list_remove(&found->node);
 	dlsi_list_append(&inference->models, &found->node);
+	trim(inference);
 	*model_out = found;
 	return 0;
 }

@@ -19,10 +19,12 @@ struct dlsi_model_files {
 	struct dlsi_frame *json; /* NULL: there is none */
 };
 
-/* `helpers` threads help to decode and prepare what goes into a batch. Errors: as dlsi_device_create, DLS_EIO (no
- * threads). */
+/* `helpers` threads help to decode and prepare what goes into a batch. Of models whose files have more than
+ * `most_bytes` together only the one used last is kept (0: whatever they have). Errors: as dlsi_device_create, DLS_EIO
+ * (no threads).
+ */
 int dlsi_inference_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device, unsigned helpers,
-	struct dlsi_inference **inference_out, struct dls_error *err);
+	uint64_t most_bytes, struct dlsi_inference **inference_out, struct dls_error *err);
 
 /* NULL is allowed. */
 void dlsi_inference_destroy(struct dlsi_inference *inference);

@@ -36,6 +36,23 @@ static struct dlsi_frame *read_cached(struct dls_worker *worker, const struct dl
 	return frame;
 }
 
+/* Loading it takes about as much memory again as its file. */
+static int check_length(
+	const struct dls_worker *worker, const struct dlsi_bundle_file *listed, uint64_t limit, struct dls_error *err)
+{
+	uint64_t most = worker->topology.memory_bytes / 2;
+
+	if (listed->length > limit)
+		return dlsi_fail(err, DLS_ELIMIT, "%s has %" PRIu64 " bytes, more than the limit of %" PRIu64,
+			listed->name, listed->length, limit);
+	if (most && listed->length > most) /* 0: nobody knows */
+		return dlsi_fail(err, DLS_ELIMIT,
+			"%s has %" PRIu64 " bytes, and the worker %s may use %" PRIu64
+			"; run it where there is more memory",
+			listed->name, listed->length, worker->name, most);
+	return 0;
+}
+
 /* Notes which files are to be had, and reads those that are in the cache. */
 static int seek(struct dlsi_worker_model *model, struct dls_error *err)
 {
@@ -51,11 +68,9 @@ static int seek(struct dlsi_worker_model *model, struct dls_error *err)
 
 		if (!listed)
 			continue;
-		if (listed->length > wanted_files[i].limit) {
-			rc = dlsi_fail(err, DLS_ELIMIT, "%s has %" PRIu64 " bytes, more than the limit of %" PRIu64,
-				listed->name, listed->length, wanted_files[i].limit);
+		rc = check_length(model->worker, listed, wanted_files[i].limit, err);
+		if (rc)
 			continue;
-		}
 		file->blob = (struct dlsi_blob){listed->hash, listed->length, DLSI_PROOF_HASH};
 		file->bytes = read_cached(model->worker, &file->blob);
 		file->missing = !file->bytes;
@@ -85,19 +100,7 @@ static void store(struct dlsi_worker_model *model)
 	dlsi_ctx_log(worker->ctx, DLS_LOG_WARNING, "worker: the model %s is kept in memory only: %s", id, err.text);
 }
 
-static void work(struct dlsi_work *work)
-{
-	struct dlsi_worker_model *model = dlsi_list_entry(work, struct dlsi_worker_model, work);
-
-	if (model->state == DLSI_WORKER_MODEL_SEEKING)
-		seek(model, &model->failed);
-	else
-		store(model);
-	dlsi_loop_post(model->worker->ctx->loop, &model->errand);
-}
-
-/* ---- on the loop's thread */
-
+/* Here, since to give back gigabytes takes a while. */
 static void forget_files(struct dlsi_worker_model *model)
 {
 	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++) {
@@ -108,11 +111,42 @@ static void forget_files(struct dlsi_worker_model *model)
 	}
 }
 
+static void destroy(struct dlsi_worker_model *model)
+{
+	forget_files(model);
+	dlsi_free(&model->worker->ctx->alloc, model);
+}
+
+static void work(struct dlsi_work *work)
+{
+	struct dlsi_worker_model *model = dlsi_list_entry(work, struct dlsi_worker_model, work);
+
+	if (model->state == DLSI_WORKER_MODEL_GOING) {
+		destroy(model);
+		return;
+	}
+	if (model->state == DLSI_WORKER_MODEL_SEEKING)
+		seek(model, &model->failed);
+	else
+		store(model);
+	if (model->failed.code)
+		forget_files(model);
+	dlsi_loop_post(model->worker->ctx->loop, &model->errand);
+}
+
+/* ---- on the loop's thread */
+
 static void order(struct dlsi_worker_model *model, enum dlsi_worker_model_state state)
 {
 	model->state = state;
 	dlsi_dialer_begin(&model->worker->dialer);
 	dlsi_executor_submit(model->worker->librarian, &model->work);
+}
+
+static void note_bytes(struct dlsi_worker_model *model, uint64_t bytes)
+{
+	model->worker->model_bytes += bytes - model->bytes;
+	model->bytes = bytes;
 }
 
 /* It is here, or cannot be had from this job's holder: tells the tasks that wait. */
@@ -124,7 +158,7 @@ static void settle(struct dlsi_worker_model *model)
 	model->list = NULL;
 	model->state = model->failed.code ? DLSI_WORKER_MODEL_AWAY : DLSI_WORKER_MODEL_HERE;
 	if (model->failed.code)
-		forget_files(model);
+		note_bytes(model, 0);
 	dlsi_waiters_wake(&model->waiting);
 	if (model->job == job) { /* no task of another job has begun anew */
 		model->job = NULL;
@@ -146,8 +180,41 @@ static void take_file(struct dlsi_pending_fetch *fetch, int64_t now_ns)
 		order(model, DLSI_WORKER_MODEL_STORING);
 }
 
+static bool is_idle(const struct dlsi_worker_model *model)
+{
+	bool settled = model->state == DLSI_WORKER_MODEL_AWAY || model->state == DLSI_WORKER_MODEL_HERE;
+
+	return settled && !model->tasks && !model->job;
+}
+
+/* Makes room for one. Others that are held or under way stay, however many they are: tasks bound their number. */
+static void trim(struct dls_worker *worker, const struct dlsi_worker_model *wanted)
+{
+	uint64_t memory = worker->topology.memory_bytes, most = memory ? memory / DLSI_MODELS_PART : UINT64_MAX;
+
+	dlsi_list_each (node, &worker->models) {
+		struct dlsi_worker_model *model = dlsi_list_entry(node, struct dlsi_worker_model, node);
+		bool too_many = worker->model_count > DLSI_MODELS_LOADED,
+		     too_large = worker->model_bytes > most && model->bytes;
+
+		if (model == wanted || !is_idle(model) || !(too_many || too_large))
+			continue;
+		note_bytes(model, 0);
+		worker->model_count--;
+		dlsi_list_remove(&model->node);
+		model->state = DLSI_WORKER_MODEL_GOING;
+		dlsi_executor_submit(worker->librarian, &model->work);
+	}
+}
+
 static void fetch_files(struct dlsi_worker_model *model)
 {
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++)
+		bytes += model->files[i].blob.length;
+	note_bytes(model, bytes);
+	trim(model->worker, model);
 	model->state = DLSI_WORKER_MODEL_FILLING;
 	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++) {
 		struct dlsi_worker_model_file *file = &model->files[i];
@@ -208,26 +275,6 @@ static int begin(struct dlsi_worker_model *model, struct dlsi_worker_job *job, s
 	return 0;
 }
 
-static void destroy(struct dlsi_worker_model *model)
-{
-	forget_files(model);
-	dlsi_list_remove(&model->node);
-	model->worker->model_count--;
-	dlsi_free(&model->worker->ctx->alloc, model);
-}
-
-/* Makes room for one more. Those that are held or under way stay, however many they are: tasks bound their number. */
-static void trim(struct dls_worker *worker)
-{
-	dlsi_list_each (node, &worker->models) {
-		struct dlsi_worker_model *model = dlsi_list_entry(node, struct dlsi_worker_model, node);
-		bool idle = model->state == DLSI_WORKER_MODEL_AWAY || model->state == DLSI_WORKER_MODEL_HERE;
-
-		if (worker->model_count >= DLSI_MODELS_LOADED && idle && !model->tasks && !model->job)
-			destroy(model);
-	}
-}
-
 static struct dlsi_worker_model *create(struct dls_worker *worker, const struct dlsi_blob *bundle)
 {
 	struct dlsi_worker_model *model = dlsi_calloc(&worker->ctx->alloc, 1, sizeof *model);
@@ -253,14 +300,13 @@ static struct dlsi_worker_model *find(struct dls_worker *worker, const struct dl
 		if (dlsi_hash_equal(&model->bundle.name, &bundle->name))
 			found = model;
 	}
-	if (!found) {
-		trim(worker);
+	if (!found)
 		found = create(worker, bundle);
-	}
-	if (found) {
-		dlsi_list_remove(&found->node);
-		dlsi_list_append(&worker->models, &found->node);
-	}
+	if (!found)
+		return NULL;
+	dlsi_list_remove(&found->node);
+	dlsi_list_append(&worker->models, &found->node);
+	trim(worker, found);
 	return found;
 }
 

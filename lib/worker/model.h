@@ -1,7 +1,8 @@
 /* The models of a worker's jobs, in memory: read from the cache or fetched when a task needs one, and one copy for all
  * devices.
  *
- * The list of a model's files and the files come from the holder of the job that asked first; if that one fails, the
+ * Those that no task holds are kept while there are few and they are small, the ones used last. The list of a model's
+ * files and the files come from the holder of the job that asked first; if that one fails, the
  * next job that needs the model brings its own holder. A cache that cannot take what was fetched is told in the log,
  * and the model runs all the same. The disk is left to the worker's librarian, an executor; everything else is the
  * loop's.
@@ -22,6 +23,7 @@ enum dlsi_worker_model_state {
 	DLSI_WORKER_MODEL_FILLING, /* what is missing is on its way */
 	DLSI_WORKER_MODEL_STORING, /* the librarian puts it into the cache */
 	DLSI_WORKER_MODEL_HERE,
+	DLSI_WORKER_MODEL_GOING, /* on no list; the librarian gives it back */
 };
 
 /* A file that running needs. */
@@ -40,6 +42,7 @@ struct dlsi_worker_model {
 	struct dls_worker *worker;
 	unsigned tasks; /* that hold it */
 	struct dlsi_blob bundle;
+	uint64_t bytes; /* of its files, once the list has been read */
 	enum dlsi_worker_model_state state;
 	struct dlsi_worker_job *job; /* whose holder is asked */
 	struct dlsi_pending_fetch fetch;

@@ -46,6 +46,7 @@ struct dls_worker {
 	struct dlsi_list tasks;
 	struct dlsi_list models;
 	unsigned model_count;
+	uint64_t model_bytes;               /* of their files */
 	struct dlsi_worker_room page_room;  /* for pages of manifests */
 	struct dlsi_worker_room input_room; /* for the inputs that lie in blobs */
 	unsigned reads;                     /* of inputs, under way */

@@ -119,7 +119,7 @@ static uint32_t run(const char *description, struct dlsi_buffer *page)
 	if (description)
 		files.json = dlsi_frame_copy(unit_alloc(), description, strlen(description));
 	begin_task(&task);
-	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, &inference, NULL), 0);
+	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, 0, &inference, NULL), 0);
 	dlsi_inference_run(inference, &files, &task);
 	dlsi_inference_destroy(inference);
 	dlsi_buffer_init(page, unit_alloc());
@@ -274,7 +274,7 @@ static void test_results_are_as_large_as_their_items_make_them(void **state)
 	files.onnx = dlsi_frame_copy(unit_alloc(), file.data, file.length);
 	dlsi_buffer_fini(&file);
 	give_counts(&task);
-	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, &inference, NULL), 0);
+	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, 0, &inference, NULL), 0);
 	dlsi_inference_run(inference, &files, &task);
 	dlsi_inference_destroy(inference);
 	dlsi_buffer_init(&page, unit_alloc());
@@ -299,7 +299,7 @@ static void test_keeps_only_so_many_models(void **state)
 
 	(void)state;
 	draw_pictures();
-	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, &inference, NULL), 0);
+	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, 0, &inference, NULL), 0);
 	for (uint8_t i = 0; i < DLSI_MODELS_LOADED + 3; i++) {
 		struct dlsi_model_files files = {.id.bytes = {i % (DLSI_MODELS_LOADED + 2)}, .onnx = onnx};
 		struct dls_task task;
@@ -310,6 +310,51 @@ static void test_keeps_only_so_many_models(void **state)
 	}
 	dlsi_frame_unref(onnx); /* the models have their own references */
 	dlsi_inference_destroy(inference);
+}
+
+static void count_release(void *arg, const void *data)
+{
+	(void)data;
+	++*(unsigned *)arg;
+}
+
+/* Models whose files are together larger than they may be: the one in use stays, whatever it has, and the others while
+ * there is room. */
+static void test_keeps_only_so_many_bytes_of_models(void **state)
+{
+	enum { MODELS = 3 };
+	struct dlsi_frame *onnx = read_frame(ONNX);
+	const size_t size = dlsi_frame_size(onnx);
+	const struct {
+		uint64_t most_bytes;
+		unsigned kept;
+	} cases[] = {{1, 1}, {2 * size - 1, 1}, {2 * size, 2}, {MODELS * size, MODELS}, {0, MODELS}};
+
+	(void)state;
+	draw_pictures();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dlsi_inference *inference;
+		unsigned released = 0;
+
+		assert_int_equal(dlsi_inference_create(
+					 unit_alloc(), &dlsi_device_onednn, 2, cases[i].most_bytes, &inference, NULL),
+			0);
+		for (uint8_t j = 0; j < MODELS; j++) {
+			struct dlsi_model_files files = {.id.bytes = {j}};
+			struct dls_task task;
+
+			files.onnx =
+				dlsi_frame_wrap(unit_alloc(), dlsi_frame_data(onnx), size, count_release, &released);
+			begin_task(&task);
+			dlsi_inference_run(inference, &files, &task);
+			dlsi_task_fini(&task);
+			dlsi_frame_unref(files.onnx);
+		}
+		assert_int_equal(MODELS - released, cases[i].kept);
+		dlsi_inference_destroy(inference);
+		assert_int_equal(released, MODELS);
+	}
+	dlsi_frame_unref(onnx);
 }
 
 static void test_a_cancelled_task_is_not_run(void **state)
@@ -325,7 +370,7 @@ static void test_a_cancelled_task_is_not_run(void **state)
 	draw_pictures();
 	begin_task(&task);
 	atomic_store(&task.cancelled, true);
-	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, &inference, NULL), 0);
+	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, 0, &inference, NULL), 0);
 	dlsi_inference_run(inference, &files, &task);
 	dlsi_buffer_init(&page, unit_alloc());
 	assert_int_equal(dlsi_task_finish(&task, &missing, &page, &failed), 0);
@@ -339,4 +384,4 @@ static void test_a_cancelled_task_is_not_run(void **state)
 UNIT_MAIN(test_the_best_classes_of_each_good_item, test_whole_outputs_with_softmax,
 	test_a_model_without_description_wants_its_own_tensors, test_a_model_that_cannot_be_loaded_fails_all,
 	test_results_are_as_large_as_their_items_make_them, test_keeps_only_so_many_models,
-	test_a_cancelled_task_is_not_run)
+	test_keeps_only_so_many_bytes_of_models, test_a_cancelled_task_is_not_run)

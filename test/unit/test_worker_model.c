@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "test/unit/site.h"
 #include "test/unit/unit.h"
+#include "worker/worker.h"
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -291,6 +292,61 @@ static void test_a_folder_with_nothing_but_the_graph(void **state)
 	dlsi_free(unit_alloc(), model);
 }
 
+/* ---- the memory of the machine */
+
+static const struct {
+	uint64_t part; /* the memory by the model's file, in fourths */
+	unsigned kept; /* of two models; 0: neither can be had */
+} memories[] = {{7, 0}, {8, 1}, {15, 1}, {40, 2}};
+
+static int count_models(void *worker, int64_t now_ns)
+{
+	(void)now_ns;
+	return (int)((struct dls_worker *)worker)->model_count;
+}
+
+static void run_bad_item(struct site *site, const char *model, int code, const char *part)
+{
+	struct dls_job *job = make_job(site, model, 0);
+
+	add_tensors(job, 14, 14, 1);
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	assert_item_fails(job, 0, code, part);
+	dls_job_destroy(job);
+}
+
+/* Two models with the same graph: those that nobody uses go when they take too much of the memory, and one that would
+ * take half of it is refused. */
+static void test_models_share_the_memory(void **state)
+{
+	const char *folder = unit_folder();
+	char *other = copy_model(folder, 1);
+	struct stat status;
+
+	(void)state;
+	assert_int_equal(stat(FASHION "/model.onnx", &status), 0);
+	for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) {
+		struct dls_worker *worker;
+		struct site site;
+
+		start(&site, 1, 1, folder);
+		worker = dls_cluster_worker(site.cluster, 0);
+		worker->topology.memory_bytes = memories[i].part * (uint64_t)status.st_size / 4;
+		for (int time = 0; time < 4; time++) {
+			const char *model = time % 2 ? other : FASHION;
+
+			if (memories[i].kept)
+				run_bad_item(&site, model, DLS_EINVAL, "[14, 14]");
+			else
+				run_bad_item(&site, model, DLS_ELIMIT, "more memory");
+		}
+		if (memories[i].kept)
+			assert_int_equal(dlsi_loop_call(site.ctx->loop, count_models, worker), memories[i].kept);
+		site_stop(&site);
+	}
+	dlsi_free(unit_alloc(), other);
+}
+
 static void test_the_cache_is_used_again(void **state)
 {
 	const char *folder = unit_folder();
@@ -408,5 +464,6 @@ static void test_a_cancelled_job_leaves_nothing(void **state)
 
 UNIT_MAIN(test_several_workers_and_devices, test_items_that_do_not_fit_are_told_why,
 	test_a_model_that_changed_on_the_way_fails_its_items, test_a_folder_with_nothing_but_the_graph,
-	test_the_cache_is_used_again, test_a_model_that_cannot_be_kept_is_run_all_the_same,
-	test_a_cached_file_that_is_cut_off_while_it_is_used, test_a_cancelled_job_leaves_nothing)
+	test_models_share_the_memory, test_the_cache_is_used_again,
+	test_a_model_that_cannot_be_kept_is_run_all_the_same, test_a_cached_file_that_is_cut_off_while_it_is_used,
+	test_a_cancelled_job_leaves_nothing)
