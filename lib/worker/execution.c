@@ -86,10 +86,18 @@ static void run(struct dlsi_work *work)
 
 /* ---- its end */
 
+/* Those who wait for room stay where they are until they have it. */
 static void leave_room(struct dlsi_worker_room *room, uint64_t bytes)
 {
 	room->bytes -= bytes;
-	dlsi_waiters_wake(&room->waiting);
+	while (!dlsi_list_empty(&room->waiting)) {
+		struct dlsi_list *first = room->waiting.next;
+		struct dlsi_waiter *waiter = dlsi_list_entry(first, struct dlsi_waiter, node);
+
+		waiter->look(waiter);
+		if (room->waiting.next == first) /* there is too little for it, and it is its turn */
+			return;
+	}
 }
 
 static void destroy(struct task *task)
@@ -165,16 +173,20 @@ static int take_room(
 {
 	const struct dls_worker *worker = task->worker;
 	uint64_t most = worker->topology.memory_bytes / 2;
+	struct dlsi_list *node = &task->waiter.node;
+	bool its_turn = dlsi_list_empty(&room->waiting) || room->waiting.next == node;
 
 	if (most && bytes > most) /* 0: nobody knows */
 		return dlsi_fail(&task->why, DLS_ELIMIT,
 			"the %s of one task have %" PRIu64 " bytes, and the worker %s may use %" PRIu64
 			"; give the job smaller tasks (task_items)",
 			what, bytes, worker->name, most);
-	if (!dlsi_list_empty(&room->waiting) || (room->bytes && room->bytes + bytes > DLSI_PREFETCH_BYTES)) {
-		dlsi_list_append(&room->waiting, &task->waiter.node);
+	if (!its_turn || (room->bytes && room->bytes + bytes > DLSI_PREFETCH_BYTES)) {
+		if (dlsi_list_empty(node))
+			dlsi_list_append(&room->waiting, node);
 		return 1;
 	}
+	dlsi_list_remove(node);
 	*taken_out = bytes;
 	room->bytes += bytes;
 	return 0;
@@ -234,7 +246,8 @@ static void go_on(struct task *task)
 		rc = task->why.code ? 0 : needs[task->stage](task);
 	if (rc > 0)
 		return;
-	task->stage = AT_EXECUTOR; /* also to say why it cannot be run */
+	dlsi_list_remove(&task->waiter.node); /* it waits for nothing any more */
+	task->stage = AT_EXECUTOR;            /* also to say why it cannot be run */
 	dlsi_executor_submit(task->worker->devices[task->device].executor, &task->work);
 }
 
