@@ -59,7 +59,7 @@
 #define DLSI_CLIENT_OFFERS       65536                   /* that one client has not confirmed; then a task a job */
 #define DLSI_HELD_MANIFEST_BYTES (1024ULL * 1024 * 1024) /* manifests of live jobs that travelled inside a message */
 #define DLSI_RECEIVED_RANGES     16384                   /* ranges of a job's items that a client says it has ... */
-#define DLSI_DONE_RANGES         (16 * 1024 * 1024)      /* ... and of items that are done, of all jobs */
+#define DLSI_DONE_RANGES         (16 * 1024 * 1024)      /* ... and none while all jobs have so many done */
 #define DLSI_ANSWERS_PER_TURN    16                      /* to the commands of one client */
 
 /* Work at a client and at a worker */

@@ -98,6 +98,8 @@ static bool are_ranges(const struct job *job, const struct dlsi_numbers *numbers
 	return true;
 }
 
+/* Only what clients present is held against the limit of all: results add no range but beside a task that is under way,
+ * or whose items wait to be given again. */
 static bool has_room_for_range(const struct dlsi_master *master, const struct job *job)
 {
 	return job->done.count < DLSI_RECEIVED_RANGES &&
