@@ -155,15 +155,9 @@ void dlsi_node_job_end_adding(struct dls_job *job)
 	pthread_mutex_unlock(&job->filling);
 }
 
-static void free_manifest(void *alloc, const void *data)
-{
-	dlsi_free(alloc, (void *)(uintptr_t)data);
-}
-
 /* Ends the manifest: small enough it travels with the submission, else workers fetch it. */
 static int finish_manifest(struct dls_job *job, struct dls_error *err)
 {
-	struct dlsi_alloc *alloc = &job->client->ctx->alloc;
 	struct dlsi_source source = {0};
 	uint8_t *data;
 	size_t length;
@@ -171,11 +165,9 @@ static int finish_manifest(struct dls_job *job, struct dls_error *err)
 
 	if (rc)
 		return rc;
-	source.frame = dlsi_frame_wrap(alloc, data, length, free_manifest, alloc);
-	if (!source.frame) {
-		dlsi_free(alloc, data);
+	source.frame = dlsi_frame_take(&job->client->ctx->alloc, data, length);
+	if (!source.frame)
 		return dlsi_fail_memory(err);
-	}
 	if (length <= DLSI_INLINE_BYTES) {
 		job->manifest = source.frame;
 		return 0;

@@ -62,6 +62,20 @@ struct dlsi_frame *dlsi_frame_wrap(const struct dlsi_alloc *alloc, const void *d
 	return frame;
 }
 
+static void free_bytes(void *alloc, const void *data)
+{
+	dlsi_free(alloc, (void *)(uintptr_t)data);
+}
+
+struct dlsi_frame *dlsi_frame_take(const struct dlsi_alloc *alloc, uint8_t *data, size_t length)
+{
+	struct dlsi_frame *frame = dlsi_frame_wrap(alloc, data, length, free_bytes, (void *)(uintptr_t)alloc);
+
+	if (!frame)
+		dlsi_free(alloc, data);
+	return frame;
+}
+
 struct dlsi_frame *dlsi_frame_lend(const struct dlsi_alloc *alloc, const void *data, size_t length,
 	void (*release)(void *arg, const void *data), void *arg)
 {

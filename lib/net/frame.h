@@ -22,8 +22,12 @@ struct dlsi_frame *dlsi_frame_make(const struct dlsi_alloc *alloc, size_t length
 struct dlsi_frame *dlsi_frame_wrap(const struct dlsi_alloc *alloc, const void *data, size_t length,
 	void (*release)(void *arg, const void *data), void *arg);
 
-/* The same, whose messages borrow the bytes however few they are, so that `release` tells when libzmq is done with
- * them. */
+/* The same of memory that the caller has from `alloc`, and which is the frame's from now on: it is freed with it, or at
+ * once when NULL is returned. */
+struct dlsi_frame *dlsi_frame_take(const struct dlsi_alloc *alloc, uint8_t *data, size_t length);
+
+/* As dlsi_frame_wrap, but messages borrow the bytes however few they are, so that `release` tells when libzmq is done
+ * with them. */
 struct dlsi_frame *dlsi_frame_lend(const struct dlsi_alloc *alloc, const void *data, size_t length,
 	void (*release)(void *arg, const void *data), void *arg);
 

@@ -16,24 +16,15 @@ static const struct {
 
 /* ---- on the librarian's thread */
 
-static void free_read(void *arg, const void *data)
-{
-	dlsi_free(arg, (void *)(uintptr_t)data);
-}
-
 /* One that cannot be read is fetched. */
 static struct dlsi_frame *read_cached(struct dls_worker *worker, const struct dlsi_blob *blob)
 {
 	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
-	struct dlsi_frame *frame;
 	uint8_t *data;
 
 	if (dlsi_cache_read(worker->cache, &blob->name, blob->length, &data, NULL))
 		return NULL;
-	frame = dlsi_frame_wrap(alloc, data, (size_t)blob->length, free_read, (void *)(uintptr_t)alloc);
-	if (!frame)
-		dlsi_free(alloc, data);
-	return frame;
+	return dlsi_frame_take(alloc, data, (size_t)blob->length);
 }
 
 /* Loading it takes about as much memory again as its file. */

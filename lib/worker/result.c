@@ -3,25 +3,16 @@
 #include "base/limits.h"
 #include "base/random.h"
 
-static void free_page(void *arg, const void *data)
-{
-	dlsi_free(arg, (void *)(uintptr_t)data);
-}
-
 /* The page as a frame; NULL when memory is exhausted. */
 static struct dlsi_frame *take_page(const struct dlsi_alloc *alloc, struct dlsi_buffer *page)
 {
 	size_t length;
 	uint8_t *data;
-	struct dlsi_frame *frame;
 
 	if (page->failed)
 		return NULL;
 	data = dlsi_buffer_take(page, &length);
-	frame = dlsi_frame_wrap(alloc, data, length, free_page, (void *)(uintptr_t)alloc);
-	if (!frame)
-		dlsi_free(alloc, data);
-	return frame;
+	return dlsi_frame_take(alloc, data, length);
 }
 
 /* What a payload that was offered drags behind it: when the agent lets go of it, the offer ends. */

@@ -46,6 +46,22 @@ static void test_last_reference_releases_once(void **state)
 	assert_int_equal(released, 1);
 }
 
+/* Memory that becomes the frame's is freed once, whether there is a frame or not. */
+static void test_takes_memory(void **state)
+{
+	uint8_t *data = dlsi_malloc(unit_alloc(), 3);
+	struct dlsi_frame *frame;
+
+	(void)state;
+	memcpy(data, "abc", 3);
+	frame = dlsi_frame_take(unit_alloc(), data, 3);
+	assert_ptr_equal(dlsi_frame_data(frame), data);
+	assert_int_equal(dlsi_frame_size(frame), 3);
+	dlsi_frame_unref(frame);
+	data = dlsi_malloc(unit_alloc(), 3);
+	assert_null(dlsi_frame_take(unit_alloc_failing_at(1), data, 3));
+}
+
 static void test_memory_runs_out(void **state)
 {
 	atomic_int released = 0;
@@ -186,5 +202,5 @@ static void test_many_threads(void **state)
 	assert_int_equal(released, 1);
 }
 
-UNIT_MAIN(test_small_ones_keep_no_message, test_copy_is_its_own, test_last_reference_releases_once,
+UNIT_MAIN(test_small_ones_keep_no_message, test_copy_is_its_own, test_last_reference_releases_once, test_takes_memory,
 	test_memory_runs_out, test_sent_many_times, test_many_threads)
