@@ -45,7 +45,8 @@ int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, 
 /* NULL is allowed. */
 void dlsi_model_destroy(struct dlsi_model *model);
 
-/* In the order of the file, without inputs that the file itself gives a value. At least one each. */
+/* In the order of the file, without inputs that the file itself gives a value. At least one each, and one behind the
+ * other in memory. */
 size_t dlsi_model_input_count(const struct dlsi_model *model);
 size_t dlsi_model_output_count(const struct dlsi_model *model);
 const struct dlsi_model_port *dlsi_model_input(const struct dlsi_model *model, size_t index);

@@ -5,21 +5,12 @@
 
 static int make_plan(struct dlsi_inference_model *model, struct dls_error *err)
 {
-	size_t inputs = dlsi_model_input_count(model->model), outputs = dlsi_model_output_count(model->model);
-	struct dlsi_model_port *all = dlsi_calloc(model->alloc, inputs + outputs, sizeof *all);
-	struct dlsi_model_ports ports = {
-		all, all ? all + inputs : NULL, inputs, outputs, !dlsi_model_unbatchable(model->model)};
-	int rc;
+	const struct dlsi_model *on_device = model->model;
+	struct dlsi_model_ports ports = {dlsi_model_input(on_device, 0), dlsi_model_output(on_device, 0),
+		dlsi_model_input_count(on_device), dlsi_model_output_count(on_device),
+		!dlsi_model_unbatchable(on_device)};
 
-	if (!all)
-		return dlsi_fail_memory(err);
-	for (size_t i = 0; i < inputs; i++)
-		all[i] = *dlsi_model_input(model->model, i);
-	for (size_t i = 0; i < outputs; i++)
-		all[inputs + i] = *dlsi_model_output(model->model, i);
-	rc = dlsi_model_plan_init(&model->plan, model->alloc, &model->description, &ports, err);
-	dlsi_free(model->alloc, all);
-	return rc;
+	return dlsi_model_plan_init(&model->plan, model->alloc, &model->description, &ports, err);
 }
 
 static int make_tensors(struct dlsi_inference_model *model, struct dls_error *err)
