@@ -55,9 +55,10 @@ int submit_client_create(
  * names the address. */
 int submit_client_wait(const struct submit *submit, struct dls_client *client, struct dls_error *err);
 
-/* Whether there is a reason that a job waits, which goes into `why` as a sentence about it: "no worker is ...". Asks
- * the master. `handler` is NULL for a model. */
-bool submit_explain_wait(struct dls_ctx *ctx, struct dls_client *client, const char *handler,
+/* Returns 1 if there is a reason that a job waits, which goes into `why` as a sentence about it: "no worker is ...".
+ * May ask the master, a moment long: results and signals wait meanwhile. Returns 0 if there is no reason, or the error
+ * with which the master did not answer. `handler` is NULL for a model. */
+int submit_explain_wait(struct dls_ctx *ctx, struct dls_client *client, const char *handler,
 	const struct dls_job_progress *state, struct dls_error *why);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { REDRAW_MS = 100, PATIENCE_MS = 3000 };
+enum { REDRAW_MS = 100, PATIENCE_MS = 3000, AGAIN_MS = 1000 };
 
 struct run {
 	const struct submit *submit;
@@ -25,7 +25,8 @@ struct run {
 	struct cli_results results;
 	struct cli_progress progress;
 	int64_t start_ms, start_us;
-	bool told_to_wait;
+	int64_t ask_ms;       /* when to ask why nothing happens */
+	struct dls_error why; /* what was said of that; code 0: nothing yet */
 	struct dls_error *err;
 };
 
@@ -127,12 +128,16 @@ static void explain_silence(struct run *run, const struct dls_job_progress *stat
 {
 	bool full = state->deferred && !state->accepted;
 	struct dls_error why;
+	int rc;
 
-	if (run->told_to_wait || run->values->quiet || run->progress.on ||
-		(!full && cli_now_ms() - run->start_ms < PATIENCE_MS) ||
-		!submit_explain_wait(run->submit->ctx, run->client, run->values->handler, state, &why))
+	if (run->why.code || run->values->quiet || run->progress.on || (!full && cli_now_ms() < run->ask_ms))
 		return;
-	run->told_to_wait = true;
+	rc = submit_explain_wait(run->submit->ctx, run->client, run->values->handler, state, &why);
+	if (rc < 0)
+		run->ask_ms = cli_now_ms() + AGAIN_MS;
+	if (rc != 1)
+		return;
+	run->why = why;
 	fprintf(stderr, "dls-submit: the job waits: %s; it goes on by itself, Ctrl-C ends it\n", why.text);
 }
 
@@ -160,14 +165,14 @@ static int64_t earlier(int64_t a_ms, int64_t b_ms)
 /* Milliseconds until something is to be done without news; -1 for never. */
 static int patience_ms(const struct run *run)
 {
-	int64_t waited_ms = cli_now_ms() - run->start_ms, wait_ms = INT32_MAX;
+	int64_t now_ms = cli_now_ms(), wait_ms = INT32_MAX;
 
 	if (run->progress.on)
 		wait_ms = REDRAW_MS;
-	else if (waited_ms < PATIENCE_MS)
-		wait_ms = PATIENCE_MS - waited_ms;
+	else if (now_ms < run->ask_ms)
+		wait_ms = run->ask_ms - now_ms;
 	if (run->values->timeout_ms)
-		wait_ms = earlier(wait_ms, run->values->timeout_ms - waited_ms);
+		wait_ms = earlier(wait_ms, run->start_ms + run->values->timeout_ms - now_ms);
 	if (wait_ms == INT32_MAX)
 		return -1;
 	return wait_ms > 0 ? (int)wait_ms : 0;
@@ -199,12 +204,21 @@ static int collect(struct run *run)
 	return rc;
 }
 
+/* Why it was waited for in vain: as the master says now or, if it does not answer, as was said before. */
+static bool explain_timeout(struct run *run, const struct dls_job_progress *state, struct dls_error *why)
+{
+	int rc = submit_explain_wait(run->submit->ctx, run->client, run->values->handler, state, why);
+
+	if (rc < 0)
+		*why = run->why;
+	return rc < 0 ? why->code != 0 : rc == 1;
+}
+
 /* The job's end before its time: cancelled, with a word about what there is. Returns the exit code. */
 static int break_off(struct run *run, const struct dls_job_progress *state, const char *cause, int exit_code)
 {
 	struct dls_error why = {0};
-	bool explained = exit_code == CLI_EXIT_TIMEOUT &&
-			 submit_explain_wait(run->submit->ctx, run->client, run->values->handler, state, &why);
+	bool explained = exit_code == CLI_EXIT_TIMEOUT && explain_timeout(run, state, &why);
 
 	(void)dls_job_cancel(run->job, run->err);
 	fflush(stdout);
@@ -240,6 +254,7 @@ static int work(struct run *run)
 		rc = submit_client_wait(run->submit, run->client, run->err);
 	run->start_us = cli_now_us();
 	run->start_ms = run->start_us / 1000;
+	run->ask_ms = run->start_ms + PATIENCE_MS;
 	cli_progress_init(&run->progress, run->values->quiet ? 0 : run->values->progress);
 	if (rc == 0 && !cli_signals_caught())
 		rc = dls_job_submit(run->job, run->err);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ANSWER_MS = 2000, NAMES_BYTES = 200 };
+enum { ANSWER_MS = 200, NAMES_BYTES = 200 };
 
 /* The library's name for running models, among a worker's handlers. */
 #define MODELS "dls.model"
@@ -69,22 +69,26 @@ static bool explain(const cJSON *status, const char *handler, struct dls_error *
 		names.length ? names.text : "none");
 }
 
-bool submit_explain_wait(struct dls_ctx *ctx, struct dls_client *client, const char *handler,
+int submit_explain_wait(struct dls_ctx *ctx, struct dls_client *client, const char *handler,
 	const struct dls_job_progress *state, struct dls_error *why)
 {
 	char *json;
 	cJSON *status;
-	bool found;
+	int rc;
 
-	if (state->deferred && !state->accepted)
-		return cli_fail(
+	if (state->deferred && !state->accepted) {
+		(void)cli_fail(
 			why, state->deferred, "the master has no room for it (%s)", dls_error_meaning(state->deferred));
-	if (!state->accepted || state->workers ||
-		dls_client_command(client, "{\"command\":\"status\"}", ANSWER_MS, &json, why))
-		return false;
+		return 1;
+	}
+	if (!state->accepted || state->workers)
+		return 0;
+	rc = dls_client_command(client, "{\"command\":\"status\"}", ANSWER_MS, &json, why);
+	if (rc)
+		return rc;
 	status = cJSON_Parse(json);
-	found = explain(status, handler, why);
+	rc = explain(status, handler, why);
 	cJSON_Delete(status);
 	dls_free(ctx, json);
-	return found;
+	return rc;
 }
