@@ -35,6 +35,7 @@ struct dlsi_event {
 		} message;
 		struct {
 			int64_t longest_ns; /* turn that the driver has taken since it began; 0: it does not say */
+			int64_t recent_ns;  /* the longest one of late */
 		} turn;
 		struct {
 			uint64_t index;

@@ -390,8 +390,10 @@ void dlsi_master_step(
 		say_goodbye(master);
 		break;
 	case DLSI_EVENT_TURN:
-		if (event->turn.longest_ns > master->longest_turn_ns)
+		if (event->turn.longest_ns) {
 			master->longest_turn_ns = event->turn.longest_ns;
+			master->recent_turn_ns = event->turn.recent_ns;
+		}
 		if (master->recovered)
 			dlsi_master_end_complete_jobs(master);
 		more = dlsi_master_assign(master);

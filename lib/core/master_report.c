@@ -89,6 +89,7 @@ static cJSON *report_status(const struct dlsi_master *master, unsigned limit)
 	cJSON_AddNumberToObject(json, "refused_messages", (double)counts.refused_messages);
 	cJSON_AddNumberToObject(json, "refused_transitions", (double)counts.refused_transitions);
 	cJSON_AddNumberToObject(json, "longest_turn_ms", (double)master->longest_turn_ns / 1e6);
+	cJSON_AddNumberToObject(json, "recent_turn_ms", (double)master->recent_turn_ns / 1e6);
 	cJSON_AddNumberToObject(json, "worker_count", (double)counts.workers);
 	workers = cJSON_AddArrayToObject(json, "workers");
 	dlsi_list_each (node, &master->workers) {

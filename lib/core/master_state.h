@@ -225,7 +225,8 @@ struct dlsi_master {
 
 	uint64_t done_items, done_tasks, lost_workers, refused_transitions, refused_messages;
 	uint64_t presented_items; /* that clients said to have, from wherever */
-	int64_t longest_turn_ns;  /* of what drives it */
+	int64_t longest_turn_ns;  /* of what drives it ... */
+	int64_t recent_turn_ns;   /* ... and of late */
 	struct news worker_news, job_news;
 	bool recovered; /* from a log, and has not taken a turn yet */
 	bool failed;    /* memory ran out within a step */

@@ -255,6 +255,7 @@ static void turn(struct dlsi_loop_member *member, int64_t now_ns)
 		if (member->deadline_ns <= now_ns)
 			step(driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_TIMER});
 		event.turn.longest_ns = dlsi_loop_longest_ns(driver->ctx->loop);
+		event.turn.recent_ns = dlsi_loop_recent_ns(driver->ctx->loop, now_ns);
 		step(driver, now_ns, &event);
 	}
 	member->unread = driver->transport && dlsi_transport_has_unread(driver->transport);

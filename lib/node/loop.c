@@ -1,7 +1,7 @@
 #include "node/loop.h"
 
-#include "base/clock.h"
 #include "base/condition.h"
+#include "base/recent.h"
 #include "base/thread.h"
 #include <errno.h>
 #include <limits.h>
@@ -21,6 +21,7 @@ struct dlsi_loop {
 	size_t capacity;
 	bool stopping;
 	int64_t longest_ns;
+	struct dlsi_recent recent_ns; /* turns */
 
 	pthread_mutex_t mutex; /* guards what follows */
 	pthread_cond_t called;
@@ -157,8 +158,9 @@ static void visit_members(struct dlsi_loop *loop, int64_t now_ns)
 /* All that the loop does between two waits. */
 static void note_turn(struct dlsi_loop *loop, int64_t begin_ns)
 {
-	int64_t took_ns = dlsi_clock_monotonic_ns() - begin_ns;
+	int64_t now_ns = dlsi_clock_monotonic_ns(), took_ns = now_ns - begin_ns;
 
+	dlsi_recent_add(&loop->recent_ns, now_ns, took_ns);
 	if (took_ns > loop->longest_ns)
 		loop->longest_ns = took_ns;
 }
@@ -192,6 +194,7 @@ int dlsi_loop_create(const struct dlsi_alloc *alloc, struct dlsi_loop **loop_out
 	loop->alloc = alloc;
 	dlsi_list_init(&loop->members);
 	loop->last = &loop->first;
+	loop->recent_ns.span_ns = DLSI_LOOP_RECENT_NS;
 	pthread_mutex_init(&loop->mutex, NULL);
 	dlsi_condition_init(&loop->called);
 	loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -281,6 +284,11 @@ int dlsi_loop_call(struct dlsi_loop *loop, int (*run)(void *arg, int64_t now_ns)
 int64_t dlsi_loop_longest_ns(const struct dlsi_loop *loop)
 {
 	return loop->longest_ns;
+}
+
+int64_t dlsi_loop_recent_ns(const struct dlsi_loop *loop, int64_t now_ns)
+{
+	return dlsi_recent_most(&loop->recent_ns, now_ns);
 }
 
 int dlsi_loop_add(struct dlsi_loop *loop, struct dlsi_loop_member *member)

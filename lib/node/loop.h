@@ -10,6 +10,7 @@
 #define DLSI_LOOP_H
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/list.h"
 #include <stdbool.h>
@@ -17,8 +18,9 @@
 
 struct dlsi_loop;
 
-#define DLSI_LOOP_FDS     2   /* descriptors of one member */
-#define DLSI_LOOP_ERRANDS 256 /* run in one turn */
+#define DLSI_LOOP_FDS       2   /* descriptors of one member */
+#define DLSI_LOOP_ERRANDS   256 /* run in one turn */
+#define DLSI_LOOP_RECENT_NS (60 * DLSI_SECOND_NS)
 
 struct dlsi_loop_member;
 
@@ -78,6 +80,9 @@ void dlsi_loop_remove(struct dlsi_loop *loop, struct dlsi_loop_member *member);
 
 /* On the loop's thread: how long the longest turn up to now has taken, from the end of a wait to the next. */
 int64_t dlsi_loop_longest_ns(const struct dlsi_loop *loop);
+
+/* The same of the turns of the last minute, or two. */
+int64_t dlsi_loop_recent_ns(const struct dlsi_loop *loop, int64_t now_ns);
 
 /* On the loop's thread, in an errand or a call: the member's turn follows. */
 static inline void dlsi_loop_touch(struct dlsi_loop_member *member)

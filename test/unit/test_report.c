@@ -24,6 +24,13 @@ static struct dlsi_record command(const char *json)
 	return record;
 }
 
+static void take_turn(struct unit_machine *master, int64_t longest_ns, int64_t recent_ns)
+{
+	struct dlsi_event turn = {.kind = DLSI_EVENT_TURN, .turn = {.longest_ns = longest_ns, .recent_ns = recent_ns}};
+
+	unit_machine_step(master, turn);
+}
+
 static void test_commands(void **state)
 {
 	struct unit_machine master;
@@ -32,7 +39,8 @@ static void test_commands(void **state)
 
 	(void)state;
 	begin(&master);
-	unit_machine_step(&master, (struct dlsi_event){.kind = DLSI_EVENT_TURN, .turn.longest_ns = 2500000});
+	take_turn(&master, 2500000, 2500000);
+	take_turn(&master, 2500000, 1500000);
 	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
 	unit_machine_say(&master, CLIENT, command("{\"command\":\"status\"}"));
 	assert_true(unit_machine_says(&master, CLIENT, DLSI_REPLY, 0, &record));
@@ -42,6 +50,7 @@ static void test_commands(void **state)
 		dlsi_json_parse("it", record.reply.json.data, record.reply.json.length, 100000, &json, NULL), 0);
 	assert_int_equal(cJSON_GetObjectItem(json, "jobs")->valueint, 1);
 	assert_true(cJSON_GetObjectItem(json, "longest_turn_ms")->valuedouble == 2.5);
+	assert_true(cJSON_GetObjectItem(json, "recent_turn_ms")->valuedouble == 1.5);
 	assert_int_equal(cJSON_GetObjectItem(json, "worker_count")->valueint, 1);
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "workers")), 1);
 	cJSON_Delete(json);

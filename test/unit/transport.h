@@ -5,8 +5,6 @@
 #include "net/transport.h"
 #include <stdbool.h>
 
-enum { UNIT_WAIT_MS = 20000 }; /* what a test waits for comes long before, unless it fails */
-
 /* A transport at or to this endpoint, which must work. */
 struct dlsi_transport *unit_listen(void *context, const char *endpoint);
 struct dlsi_transport *unit_dial(void *context, const char *endpoint);

@@ -14,6 +14,8 @@
 /* keep cmocka below them */
 #include <cmocka.h>
 
+enum { UNIT_WAIT_MS = 20000 }; /* what a test waits for comes long before, unless it fails */
+
 /* A generator for this seed; if the test fails, the seed is printed. */
 struct dlsi_rng unit_rng(uint64_t seed);
 
