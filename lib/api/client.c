@@ -4,6 +4,7 @@
 #include "api/options.h"
 #include "base/export.h"
 #include "base/limits.h"
+#include "client/command.h"
 #include <string.h>
 
 static int complete(struct dls_client_options *options, struct dls_error *err)

@@ -3,7 +3,9 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/random.h"
+#include "client/command.h"
 #include "client/job.h"
+#include "client/result_fetch.h"
 #include <sys/eventfd.h>
 
 static struct dls_client *client_of(struct dlsi_driver *driver)

@@ -45,19 +45,7 @@ int dlsi_node_client_check(const struct dls_client *client, struct dls_error *er
 int dlsi_node_client_wait(struct dls_client *client, int timeout_ms, struct dls_error *err);
 void dlsi_node_client_process(struct dls_client *client);
 
-/* client/command.c */
-int dlsi_node_client_command(
-	struct dls_client *client, const char *json, int timeout_ms, char **json_out, struct dls_error *err);
-
-/* On the loop's thread: carries out DLSI_NOTICE_REPLY. */
-void dlsi_node_client_answer(struct dls_client *client, const struct dlsi_effect *effect, struct dlsi_text text);
-
 /* On the loop's thread: the job has ended here but not for the session, which is told soon. */
 void dlsi_node_client_break_job(struct dls_client *client, struct dls_job *job);
-
-/* client/result_fetch.c: on the loop's thread. Carries out DLSI_EFFECT_FETCH; the results of this job are not wanted
- * any more. */
-void dlsi_node_client_fetch(struct dls_client *client, const struct dlsi_effect *effect);
-void dlsi_node_client_drop_fetches(struct dls_client *client, const struct dlsi_id *job);
 
 #endif

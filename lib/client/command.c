@@ -1,4 +1,5 @@
-/* Commands to the master: a thread of the program asks and waits, the loop sends the question and brings the answer. */
+#include "client/command.h"
+
 #include "base/clock.h"
 #include "base/condition.h"
 #include "client/client.h"

@@ -1,5 +1,6 @@
 /* The job as the loop sees it: what the program has noted goes to the session, what the session says is kept here. */
 #include "client/job.h"
+#include "client/result_fetch.h"
 
 #include <stdio.h>
 #include <sys/eventfd.h>

@@ -1,4 +1,5 @@
-/* Results that were offered: the session has them fetched over the data plane. */
+#include "client/result_fetch.h"
+
 #include "client/client.h"
 #include "node/fetch.h"
 #include <stdio.h>

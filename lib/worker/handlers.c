@@ -1,4 +1,5 @@
-/* The handlers of a worker: registered until it is started, looked up from then on. */
+#include "worker/handlers.h"
+
 #include "base/limits.h"
 #include "worker/worker.h"
 #include <string.h>

@@ -10,14 +10,10 @@
 #include "store/cache.h"
 #include "worker/devices.h"
 #include "worker/execution.h"
+#include "worker/handlers.h"
 #include "worker/job.h"
 #include "worker/model.h"
 #include <dlsched/worker.h>
-
-struct dlsi_handler {
-	char *name;
-	struct dls_handler_ops ops;
-};
 
 /* Memory that tasks take before they read into it, and give back at their end. */
 struct dlsi_worker_room {
@@ -35,7 +31,7 @@ struct dls_worker {
 	char *name;
 	bool no_models;
 	uint16_t credits;
-	struct dlsi_handler *handlers; /* worker/handlers.c */
+	struct dlsi_handler *handlers;
 	uint16_t handler_count;
 	struct dlsi_worker_device *devices;
 	uint16_t device_count;
@@ -71,15 +67,5 @@ int dlsi_node_worker_check(const struct dls_worker *worker, struct dls_error *er
 int dlsi_node_worker_start(struct dls_worker *worker, struct dls_error *err);
 int dlsi_node_worker_wait(struct dls_worker *worker, int timeout_ms, struct dls_error *err);
 int dlsi_node_worker_process(struct dls_worker *worker, struct dls_error *err);
-
-/* ---- worker/handlers.c */
-
-int dlsi_node_worker_handle(
-	struct dls_worker *worker, const char *name, const struct dls_handler_ops *ops, struct dls_error *err);
-
-/* NULL if none has this name. */
-const struct dlsi_handler *dlsi_worker_find_handler(const struct dls_worker *worker, const char *name);
-
-void dlsi_worker_handlers_fini(struct dls_worker *worker);
 
 #endif
