@@ -21,6 +21,17 @@ void cli_daemon_announce(const struct cli_daemon *daemon, const struct cli_daemo
 	fflush(stdout);
 }
 
+void cli_daemon_note(const struct cli_daemon *daemon, const struct cli_daemon_values *values, const char *sentence)
+{
+	if (values->json) {
+		fprintf(stderr, "{\"event\":\"note\",\"program\":\"%s\",\"text\":", daemon->program.name);
+		cli_json_text(stderr, sentence);
+		fprintf(stderr, "}\n");
+	} else {
+		fprintf(stderr, "%s: %s\n", daemon->program.name, sentence);
+	}
+}
+
 /* Not --check itself: as a configuration file the rest shall start the program. */
 static bool is_shown(const struct cli_option *option, const struct cli_daemon_values *values)
 {

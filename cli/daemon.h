@@ -49,6 +49,9 @@ struct cli_daemon {
 /* `values` is the zeroed struct of the daemon's values. Returns the exit code. */
 int cli_daemon_main(const struct cli_daemon *daemon, void *values, int argc, char **argv);
 
+/* Says something on standard error that is no failure. */
+void cli_daemon_note(const struct cli_daemon *daemon, const struct cli_daemon_values *values, const char *sentence);
+
 /* Says on standard output that it is up, in a line that other programs wait for. */
 void cli_daemon_announce(const struct cli_daemon *daemon, const struct cli_daemon_values *values, const char *address);
 

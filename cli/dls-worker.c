@@ -5,8 +5,9 @@
 #include "cli/threads.h"
 #include <dlsched/dlsched.h>
 #include <poll.h>
+#include <stdio.h>
 
-enum { LONGEST_MS = 24 * 3600 * 1000 };
+enum { LONGEST_MS = 24 * 3600 * 1000, SILENCE_MS = 3000 };
 
 struct values {
 	struct cli_daemon_values daemon; /* first */
@@ -94,14 +95,40 @@ static int look(struct dls_worker *worker, int signals, int64_t until_ms, struct
 	return dls_worker_process(worker, err);
 }
 
-/* Returns 0 when a master has taken the worker in or a signal came. */
-static int wait_for_master(const struct values *values, struct dls_worker *worker, int signals, struct dls_error *err)
+/* The same until a master has taken the worker in, a signal came, or the time is over (0: never). */
+static int wait_until(struct dls_worker *worker, int signals, int64_t until_ms, struct dls_error *err)
 {
-	int64_t until_ms = values->connect_timeout_ms ? cli_now_ms() + values->connect_timeout_ms : 0;
 	int rc = 0;
 
 	while (rc == 0 && !cli_signals_caught() && (!until_ms || cli_now_ms() < until_ms))
 		rc = look(worker, signals, until_ms, err);
+	return rc;
+}
+
+/* Someone who sees nothing happen is told once why. */
+static void explain_silence(const struct cli_daemon *daemon, const struct values *values, struct dls_worker *worker)
+{
+	char sentence[DLS_ERROR_TEXT_BYTES + 64];
+	struct dls_error why;
+
+	if (dls_worker_wait(worker, 0, &why) >= 0)
+		return;
+	snprintf(sentence, sizeof sentence, "%s It goes on trying, Ctrl-C ends it", why.text);
+	cli_daemon_note(daemon, &values->daemon, sentence);
+}
+
+/* Returns 0 when a master has taken the worker in or a signal came. */
+static int wait_for_master(const struct cli_daemon *daemon, const struct values *values, struct dls_worker *worker,
+	int signals, struct dls_error *err)
+{
+	int64_t start_ms = cli_now_ms(), limit_ms = values->connect_timeout_ms;
+	int rc = wait_until(
+		worker, signals, start_ms + (limit_ms && limit_ms < SILENCE_MS ? limit_ms : SILENCE_MS), err);
+
+	if (rc == 0 && !cli_signals_caught() && !(limit_ms && limit_ms <= SILENCE_MS)) {
+		explain_silence(daemon, values, worker);
+		rc = wait_until(worker, signals, limit_ms ? start_ms + limit_ms : 0, err);
+	}
 	if (rc == 0 && !cli_signals_caught())
 		rc = dls_worker_wait(worker, 0, err); /* says why none has */
 	return rc < 0 && !cli_signals_caught() ? rc : 0;
@@ -113,7 +140,7 @@ static int work(const struct cli_daemon *daemon, const struct values *values, st
 	int rc = dls_worker_start(worker, err);
 
 	if (rc == 0)
-		rc = wait_for_master(values, worker, signals, err);
+		rc = wait_for_master(daemon, values, worker, signals, err);
 	if (rc == 0 && !cli_signals_caught())
 		cli_daemon_announce(daemon, &values->daemon, values->master);
 	while (rc >= 0 && !cli_signals_caught())

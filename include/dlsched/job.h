@@ -29,8 +29,9 @@ struct dls_job_options {
 	const char *handler; /* ... or the name under which workers registered a handler */
 	const char *params;  /* JSON object for the handler; NULL: {} */
 
-	/* The same key of the same tenant names the same job, also for another client and after a restart; a second one
-	 * in the same client ends with DLS_EEXISTS. NULL: random. */
+	/* Names the job among its tenant's. A client that was cut off goes on with it; another client that submits
+	 * under the same key ends the earlier job and begins anew; a second one in the same client ends with
+	 * DLS_EEXISTS. NULL: random. */
 	const char *key;
 	int32_t priority;    /* higher first, for policies that look at it */
 	uint32_t task_items; /* items of one task; 0: chosen from the measured time of an item */

@@ -82,3 +82,14 @@ def test_a_full_master_is_said_to_be_full_and_tried_again(programs, numbers, wor
     ended = job.finish()
     assert ended.code == 0, ended.err
     assert words or ended.err.count("\n") == 1
+
+
+def test_worker_without_a_master_says_so_once(programs):
+    gone = programs.master()
+    gone.stop()
+    worker = programs.start("dls-worker", "--master", gone.endpoint, "--name", "alone")
+    worker.wait_until_said("It goes on trying, Ctrl-C ends it\n")
+    worker.signal(signal.SIGTERM)
+    assert worker.finish().code == 0
+    assert worker.err() == (f"dls-worker: no master answers at {gone.endpoint}; is it running? "
+                            "It goes on trying, Ctrl-C ends it\n")

@@ -48,8 +48,8 @@ class Client(Handle):
     def job(self, *, model=None, handler=None, params=None, key=None, priority=0, task_items=0):
         """A new job for a model folder, or for the handlers that workers registered under a name.
 
-        `params` is a dict for the handler. The same `key` names the same job, also for another client and after a
-        restart. `task_items` is how many items go to a worker at once (0: chosen from the measured time of an item).
+        `params` is a dict for the handler. A job of another client under the same `key` is ended by this one.
+        `task_items` is how many items go to a worker at once (0: chosen from the measured time of an item).
         """
         options = JobOptions(
             model=None if model is None else os.fsencode(model),
