@@ -14,6 +14,7 @@ static const struct dlsi_lowering lowerings[] = {
 	{&dlsi_op_clip, dlsi_lower_clamp, false},
 	{&dlsi_op_concat, dlsi_lower_concat, false},
 	{&dlsi_op_conv, dlsi_lower_conv, false},
+	{&dlsi_op_conv_transpose, dlsi_lower_conv_transpose, false},
 	{&dlsi_op_div, dlsi_lower_binary, false},
 	{&dlsi_op_elu, dlsi_lower_activation, false},
 	{&dlsi_op_exp, dlsi_lower_activation, false},

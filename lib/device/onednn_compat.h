@@ -49,6 +49,18 @@ static inline dnnl_status_t dnnl_convolution_forward_primitive_desc_create(dnnl_
 	return status ? status : dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL);
 }
 
+static inline dnnl_status_t dnnl_deconvolution_forward_primitive_desc_create(dnnl_primitive_desc_t *pd,
+	dnnl_engine_t engine, dnnl_prop_kind_t prop, dnnl_alg_kind_t kind, dlsi_md src, dlsi_md weights, dlsi_md bias,
+	dlsi_md dst, const dnnl_dims_t strides, const dnnl_dims_t dilates, const dnnl_dims_t padding_l,
+	const dnnl_dims_t padding_r, const_dnnl_primitive_attr_t attr)
+{
+	dnnl_deconvolution_desc_t desc;
+	dnnl_status_t status = dnnl_dilated_deconvolution_forward_desc_init(
+		&desc, prop, kind, src, weights, bias, dst, strides, dilates, padding_l, padding_r);
+
+	return status ? status : dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL);
+}
+
 static inline dnnl_status_t dnnl_pooling_forward_primitive_desc_create(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
 	dnnl_prop_kind_t prop, dnnl_alg_kind_t kind, dlsi_md src, dlsi_md dst, const dnnl_dims_t strides,
 	const dnnl_dims_t kernel, const dnnl_dims_t dilation, const dnnl_dims_t padding_l, const dnnl_dims_t padding_r,

@@ -50,7 +50,7 @@ static dlsi_md layout(struct dlsi_program *program, uint32_t value, int block)
 	int64_t dims[DLS_TENSOR_RANK];
 
 	dlsi_program_dims(program, value, dims);
-	return block ? dlsi_md_blocked(&program->pool, dims, block) : dlsi_program_plain(program, value);
+	return block ? dlsi_md_blocked(&program->pool, 4, dims, block) : dlsi_program_plain(program, value);
 }
 
 /* How many channels lie together in the first input, if all inputs can lie so; 0: they are to be dense. */

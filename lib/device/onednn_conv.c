@@ -46,6 +46,14 @@ static dnnl_status_t describe(struct dlsi_program *program, const struct dlsi_no
 		window.strides, window.gaps, window.pads_before, window.pads_after, attributes);
 }
 
+bool dlsi_is_reference(const_dnnl_primitive_desc_t pd)
+{
+	const char *name = NULL;
+
+	return dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) == dnnl_success && name &&
+	       strncmp(name, "ref", 3) == 0;
+}
+
 int dlsi_lower_conv(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
 	bool biased = dlsi_node_input(program->set->graph, node, 2) != NULL;
@@ -68,7 +76,7 @@ int dlsi_lower_conv(struct dlsi_program *program, const struct dlsi_node *node, 
 	if (rc)
 		return rc;
 	rc = dlsi_own_conv(program, node, pd, err);
-	if (rc != DLS_EUNSUPPORTED)
+	if (rc != DLS_EUNSUPPORTED || dlsi_is_reference(pd))
 		return rc;
 	rc = dlsi_program_use(
 		program, node->inputs[0], dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0), source, err);

@@ -169,8 +169,8 @@ static void choose_layouts(
 		return;
 	}
 	for (int block = 8; rank == 4 && padded[1] == dims[1] && block <= 16; block *= 2) {
-		if (dnnl_memory_desc_equal(*a, dlsi_md_blocked(pool, dims, block))) {
-			*b = dlsi_md_blocked(pool, padded, block);
+		if (dnnl_memory_desc_equal(*a, dlsi_md_blocked(pool, 4, dims, block))) {
+			*b = dlsi_md_blocked(pool, 4, padded, block);
 			return;
 		}
 	}

@@ -11,6 +11,7 @@ dlsi_lower dlsi_lower_binary;
 dlsi_lower dlsi_lower_clamp;
 dlsi_lower dlsi_lower_concat;
 dlsi_lower dlsi_lower_conv;
+dlsi_lower dlsi_lower_conv_transpose;
 dlsi_lower dlsi_lower_gemm;
 dlsi_lower dlsi_lower_hard_sigmoid;
 dlsi_lower dlsi_lower_mat_mul;
@@ -20,6 +21,12 @@ dlsi_lower dlsi_lower_eval;    /* by the operator's own eval */
 dlsi_lower dlsi_lower_same;    /* the output is the input */
 dlsi_lower dlsi_lower_reshape; /* the output's dense elements are the input's */
 dlsi_lower dlsi_lower_softmax;
+
+/* Whether oneDNN has nothing better for this than its reference, which takes seconds where others take milliseconds. */
+bool dlsi_is_reference(const_dnnl_primitive_desc_t pd);
+
+/* The window of a pool; of a global one it is the whole image, of any rank. */
+struct dlsi_window dlsi_pool_window(const struct dlsi_node *node, const struct dlsi_value *input);
 
 /* A window in oneDNN's arrays; dilations are counted in gaps. */
 struct dlsi_onednn_window {

@@ -90,9 +90,12 @@ static dlsi_md describe(struct dlsi_onednn_pool *pool, dnnl_data_type_t type, ui
 	return describe_as(pool, type, rank, dims, strides, dnnl_format_tag_any);
 }
 
-dlsi_md dlsi_md_blocked(struct dlsi_onednn_pool *pool, const int64_t *dims, int block)
+dlsi_md dlsi_md_blocked(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims, int block)
 {
-	return describe_as(pool, dnnl_f32, 4, dims, NULL, block == 16 ? dnnl_nChw16c : dnnl_nChw8c);
+	static const dnnl_format_tag_t tags[][2] = {
+		{dnnl_nCw8c, dnnl_nCw16c}, {dnnl_nChw8c, dnnl_nChw16c}, {dnnl_nCdhw8c, dnnl_nCdhw16c}};
+
+	return describe_as(pool, dnnl_f32, rank, dims, NULL, tags[rank - 3][block == 16]);
 }
 
 dlsi_md dlsi_md_strided(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims, const int64_t *strides)

@@ -25,8 +25,8 @@ dlsi_md dlsi_md_plain(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_
 dlsi_md dlsi_md_strided(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims, const int64_t *strides);
 dlsi_md dlsi_md_any(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims);
 
-/* Rank 4 in oneDNN's layout nChw8c or nChw16c (`block` 8 or 16). NULL as above. */
-dlsi_md dlsi_md_blocked(struct dlsi_onednn_pool *pool, const int64_t *dims, int block);
+/* Rank 3 to 5 in oneDNN's layout nChw8c or nChw16c (`block` 8 or 16), or the like. NULL as above. */
+dlsi_md dlsi_md_blocked(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims, int block);
 
 /* So many bytes of any type. NULL as above. */
 dlsi_md dlsi_md_bytes(struct dlsi_onednn_pool *pool, int64_t count);

@@ -10,8 +10,7 @@ struct pooling {
 	uint32_t rank;
 };
 
-/* Whether in every place the window sees a pixel. oneDNN divides by 0 there, or takes the least number of all for minus
- * infinity. */
+/* Whether in every place the window sees a pixel: oneDNN refuses others. */
 static bool sees_all(const struct dlsi_slide *slide)
 {
 	for (uint32_t d = 0; d < DLSI_SPATIAL_RANK; d++) {
@@ -46,16 +45,21 @@ static bool reach(struct pooling *pooling, const struct dlsi_window *window, boo
 	return exact || !count_padding;
 }
 
-/* Of a global pool the window is the whole image. */
-static struct dlsi_window whole(const struct pooling *pooling)
+/* The window that sees the whole image. */
+static struct dlsi_window whole(uint32_t rank, const int64_t *source)
 {
-	struct dlsi_window window = {.rank = pooling->rank - 2};
+	struct dlsi_window window = {.rank = rank - 2};
 
 	for (uint32_t i = 0; i < window.rank && i < DLSI_SPATIAL_RANK; i++) {
-		window.kernel[i] = pooling->source[2 + i];
+		window.kernel[i] = source[2 + i];
 		window.strides[i] = window.dilations[i] = 1;
 	}
 	return window;
+}
+
+struct dlsi_window dlsi_pool_window(const struct dlsi_node *node, const struct dlsi_value *input)
+{
+	return node->pool.global ? whole(input->rank, input->dims) : node->pool.window;
 }
 
 /* Whether oneDNN can pool like this, and rightly. */
@@ -63,7 +67,7 @@ static bool fits(struct pooling *pooling, const struct dlsi_window *window, dnnl
 {
 	if (window->rank < 1 || window->rank > DLSI_SPATIAL_RANK)
 		return false;
-	for (uint32_t i = 0; kind != dnnl_pooling_max && i < window->rank; i++)
+	for (uint32_t i = 0; i < window->rank; i++)
 		if (window->dilations[i] != 1)
 			return false;
 	dlsi_slide_init(&pooling->slide, window, &pooling->source[2], &pooling->target[2]);
@@ -101,32 +105,25 @@ static int add_step(struct dlsi_program *program, const struct dlsi_node *node, 
 	return rc ? rc : dlsi_program_step(program, node, pd, arguments, 2, err);
 }
 
-static int lower(
-	struct dlsi_program *program, const struct dlsi_node *node, dnnl_alg_kind_t kind, struct dls_error *err)
+int dlsi_lower_average_pool(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
+	dnnl_alg_kind_t kind =
+		node->pool.count_padding ? dnnl_pooling_avg_include_padding : dnnl_pooling_avg_exclude_padding;
+	struct dlsi_window window = dlsi_pool_window(node, dlsi_node_input(program->set->graph, node, 0));
 	struct dlsi_operand operand;
-	struct dlsi_window window;
 	struct pooling pooling;
 
 	pooling.rank = dlsi_program_dims(program, node->inputs[0], pooling.source);
 	dlsi_program_dims(program, node->outputs[0], pooling.target);
-	window = node->pool.global ? whole(&pooling) : node->pool.window;
-	if (node->output_count > 1 || !fits(&pooling, &window, kind))
+	if (!fits(&pooling, &window, kind))
 		return DLS_EUNSUPPORTED;
 	return add_step(program, node, &pooling, kind, node->outputs[0], &operand, err);
 }
 
+/* oneDNN passes over what is not a number, and begins at the least number instead of minus infinity. */
 int dlsi_lower_max_pool(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
-	int rc = dlsi_own_max_pool(program, node, err);
-
-	return rc == DLS_EUNSUPPORTED ? lower(program, node, dnnl_pooling_max, err) : rc;
-}
-
-int dlsi_lower_average_pool(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
-{
-	return lower(program, node,
-		node->pool.count_padding ? dnnl_pooling_avg_include_padding : dnnl_pooling_avg_exclude_padding, err);
+	return dlsi_own_max_pool(program, node, err);
 }
 
 /* The result is small: it becomes dense, and that has the elements of the output with dimensions of 1 or without. */
@@ -144,7 +141,7 @@ int dlsi_lower_mean(struct dlsi_program *program, const struct dlsi_node *node, 
 		return DLS_EUNSUPPORTED;
 	for (uint32_t i = 0; i < pooling.rank; i++)
 		pooling.target[i] = i < 2 ? pooling.source[i] : 1;
-	window = whole(&pooling);
+	window = whole(pooling.rank, pooling.source);
 	if (!fits(&pooling, &window, dnnl_pooling_avg_exclude_padding))
 		return DLS_EUNSUPPORTED;
 	rc = add_step(program, node, &pooling, dnnl_pooling_avg_exclude_padding, DLSI_NO_VALUE, &pooled, err);

@@ -23,7 +23,7 @@ struct dlsi_own_full {
 int dlsi_own_full(struct dlsi_program *program, const struct dlsi_node *node, const struct dlsi_own_full *full,
 	const_dnnl_primitive_desc_t pd, struct dls_error *err);
 
-/* A MaxPool of pixels. */
+/* A MaxPool or GlobalMaxPool. */
 int dlsi_own_max_pool(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err);
 
 /* LRN of pixels, or of anything dense. */

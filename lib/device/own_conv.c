@@ -143,6 +143,8 @@ static int choose(struct dlsi_program *program, const struct dlsi_node *node, co
 		own.kernel = &kernels[i];
 		if (!own.kernel->supported(&own.conv))
 			continue;
+		if (!best && dlsi_is_reference(pd))
+			best = INT64_MAX;
 		if (!best)
 			rc = dlsi_tune_measure_primitive(program->set, pd, &best, err);
 		if (rc == 0)
@@ -181,18 +183,18 @@ static int lower(
 
 	dlsi_program_dims(program, node->inputs[0], dims);
 	if (rc == 0)
-		rc = dlsi_program_use(program, node->inputs[0], dlsi_md_blocked(&program->pool, dims, own->conv.block),
-			&arguments[0].operand, err);
+		rc = dlsi_program_use(program, node->inputs[0],
+			dlsi_md_blocked(&program->pool, 4, dims, own->conv.block), &arguments[0].operand, err);
 	if (rc == 0 && own->biased)
 		rc = dlsi_program_use(program, node->inputs[2], dlsi_program_plain(program, node->inputs[2]),
 			&arguments[count++].operand, err);
 	dlsi_program_dims(program, node->outputs[0], dims);
 	if (rc == 0 && own->added)
 		rc = dlsi_program_use(program, node->inputs[DLSI_CONV_ADDEND],
-			dlsi_md_blocked(&program->pool, dims, own->conv.block), &arguments[count++].operand, err);
+			dlsi_md_blocked(&program->pool, 4, dims, own->conv.block), &arguments[count++].operand, err);
 	if (rc == 0)
 		rc = dlsi_program_target(program, node->outputs[0],
-			dlsi_md_blocked(&program->pool, dims, own->conv.block), &arguments[1].operand, err);
+			dlsi_md_blocked(&program->pool, 4, dims, own->conv.block), &arguments[1].operand, err);
 	if (rc == 0)
 		rc = dlsi_program_scratch(program,
 			dlsi_md_bytes(&program->pool, (int64_t)own->kernel->scratch_bytes(&own->conv, own->threads)),

@@ -54,7 +54,7 @@ int dlsi_own_lrn(struct dlsi_program *program, const struct dlsi_node *node, str
 		return DLS_EUNSUPPORTED;
 	dlsi_program_dims(program, node->inputs[0], dims);
 	md = own->lrn.block == 1 ? dlsi_program_plain(program, node->inputs[0])
-				 : dlsi_md_blocked(&program->pool, dims, own->lrn.block);
+				 : dlsi_md_blocked(&program->pool, 4, dims, own->lrn.block);
 	bytes = (int64_t)dlsi_lrn_scratch_bytes(&own->lrn, own->threads);
 	rc = dlsi_program_use(program, node->inputs[0], md, &arguments[0].operand, err);
 	if (rc == 0)

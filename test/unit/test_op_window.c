@@ -50,7 +50,15 @@ static const struct example examples[] = {
 	{MAX("1", "kernel_shape:I=2 dilations:I=2 pads:I=1,1"), {5}, {-INFINITY}}, /* the image is in the gap */
 	{MAX("3", "kernel_shape:I=2 dilations:I=2 pads:I=1,1"), {1, 2, 3}, {2, 3, 2}},
 	{AVERAGE("4", "kernel_shape:I=2 dilations:I=2"), {1, 2, 3, 5}, {2, 3.5F}},
-	/* infinities */
+	/* infinities and what is no number */
+	{MAX("4", "kernel_shape:I=2 pads:I=1,1"), {-INFINITY, -INFINITY, NAN, 1}, {-INFINITY, -INFINITY, NAN, NAN, 1}},
+	{MAX("1 4", "kernel_shape:I=1,2 pads:I=0,1,0,1"), {-INFINITY, -INFINITY, NAN, 1},
+		{-INFINITY, -INFINITY, NAN, NAN, 1}},
+	{MAX("2 1 3", "kernel_shape:I=2,1,2"), {-INFINITY, -INFINITY, NAN, -INFINITY, -INFINITY, 1}, {-INFINITY, NAN}},
+	{MAX("2 1 2", "kernel_shape:I=2,1,1 pads:I=1,0,0,0,0,0"), {1, -2, 3, NAN}, {1, -2, 3, NAN}},
+	{MAX("4", "kernel_shape:I=2 dilations:I=2"), {-INFINITY, NAN, -INFINITY, 1}, {-INFINITY, NAN}},
+	{POOL("GlobalMaxPool", "2 2", ""), {-3, NAN, -2, -9}, {NAN}},
+	{POOL("GlobalMaxPool", "1 2 1", ""), {-INFINITY, -INFINITY}, {-INFINITY}},
 	{AVERAGE("3", "kernel_shape:I=2"), {1, INFINITY, -INFINITY}, {INFINITY, NAN}},
 	/* the others */
 	{POOL("LpPool", "3", "kernel_shape:I=2 p:i=1 pads:I=0,1"), {-1, 2, -3}, {3, 5, 3}},
