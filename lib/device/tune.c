@@ -5,10 +5,10 @@
 
 enum {
 	ALIGN = 64,
-	RUNS_MOST = 5, /* after one that warms the caches */
+	RUNS_MOST = 3, /* after one that warms the caches */
 };
 
-#define ENOUGH_NS (20 * DLSI_MILLISECOND_NS)
+#define ENOUGH_NS (2 * DLSI_MILLISECOND_NS) /* a large layer is measured once, a small one a few times */
 
 int dlsi_tune_measure(const struct dlsi_alloc *alloc, dlsi_tune_run *run, void *arg, const size_t *bytes, size_t count,
 	int64_t *ns_out, struct dls_error *err)
