@@ -7,7 +7,6 @@
 #include "kernel/isa.h"
 #include "kernel/parallel.h"
 #include "kernel/winograd.h"
-#include <string.h>
 
 /* The functions of a kernel, which all convolutions have alike. */
 struct kernel {
@@ -26,7 +25,10 @@ static const struct kernel kernels[] = {
 		dlsi_direct_run},
 };
 
-enum { KERNELS = sizeof kernels / sizeof *kernels };
+enum {
+	KERNELS = sizeof kernels / sizeof *kernels,
+	BATCH_ALIKE = 8, /* from here on a larger batch is only more of the same */
+};
 
 /* A convolution on one of them; as the context of a step, its arguments are source, target, scratch, then bias and
  * addend if there are any. */
@@ -39,8 +41,7 @@ struct own_conv {
 };
 
 /* False where no kernel of ours applies. */
-static bool describe(
-	const struct dlsi_program *program, const struct dlsi_node *node, int64_t batch, struct dlsi_kernel_conv *conv)
+static bool describe(const struct dlsi_program *program, const struct dlsi_node *node, struct own_conv *own)
 {
 	const struct dlsi_graph *graph = program->set->graph;
 	const struct dlsi_value *source = dlsi_node_input(graph, node, 0), *weights = dlsi_node_input(graph, node, 1);
@@ -50,10 +51,13 @@ static bool describe(
 	if (source->rank != 4 || !weights->data || (bias && !bias->data) || window->dilations[0] != 1 ||
 		window->dilations[1] != 1)
 		return false;
-	*conv = (struct dlsi_kernel_conv){
+	own->threads = dlsi_parallel_threads();
+	own->biased = bias != NULL;
+	own->added = dlsi_node_input(graph, node, DLSI_CONV_ADDEND) != NULL;
+	own->conv = (struct dlsi_kernel_conv){
 		.isa = program->set->isa,
 		.block = dlsi_isa_block(program->set->isa),
-		.batch = source->batched ? source->dims[0] * batch : source->dims[0],
+		.batch = source->batched ? source->dims[0] * program->batch : source->dims[0],
 		.groups = node->conv.groups,
 		.source_channels = source->dims[1],
 		.target_channels = target->dims[1],
@@ -114,51 +118,39 @@ static struct dlsi_tuning_key key_of(const struct own_conv *own)
 {
 	const struct dlsi_kernel_conv *conv = &own->conv;
 
-	return (struct dlsi_tuning_key){{conv->batch, conv->groups, conv->source_channels, conv->target_channels,
-		conv->height.source, conv->height.target, conv->height.kernel, conv->height.stride, conv->height.pad,
-		conv->width.source, conv->width.target, conv->width.kernel, conv->width.stride, conv->width.pad,
-		own->added, own->threads}};
+	return (struct dlsi_tuning_key){{conv->batch < BATCH_ALIKE ? conv->batch : BATCH_ALIKE, conv->groups,
+		conv->source_channels, conv->target_channels, conv->height.source, conv->height.target,
+		conv->height.kernel, conv->height.stride, conv->height.pad, conv->width.source, conv->width.target,
+		conv->width.kernel, conv->width.stride, conv->width.pad, own->added, own->threads}};
 }
 
-/* The fastest kernel, or NULL for oneDNN's. */
-static int choose(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,
-	const struct kernel **kernel_out, struct dls_error *err)
+/* The fastest kernel, as its place among them, or KERNELS for oneDNN's. */
+static int choose(struct dlsi_program *program, struct own_conv *own, const_dnnl_primitive_desc_t pd,
+	uint32_t *choice_out, struct dls_error *err)
 {
-	struct own_conv own = {.threads = dlsi_parallel_threads(),
-		.added = dlsi_node_input(program->set->graph, node, DLSI_CONV_ADDEND) != NULL};
-	struct dlsi_tuning_key key;
-	uint32_t choice = KERNELS;
+	const struct dlsi_tuning_key key = key_of(own);
 	int64_t best = 0, ns;
 	int rc = 0;
 
-	*kernel_out = NULL;
-	if (!describe(program, node, program->batch, &own.conv))
+	if (dlsi_tuning_find(program->set->tuning, &key, choice_out))
 		return 0;
-	key = key_of(&own);
-	if (dlsi_tuning_find(program->set->tuning, &key, &choice)) {
-		*kernel_out = choice < KERNELS ? &kernels[choice] : NULL;
-		return 0;
-	}
-	for (int i = 0; rc == 0 && i < KERNELS; i++) {
-		own.kernel = &kernels[i];
-		if (!own.kernel->supported(&own.conv))
+	*choice_out = KERNELS;
+	for (uint32_t i = 0; rc == 0 && i < KERNELS; i++) {
+		own->kernel = &kernels[i];
+		if (!own->kernel->supported(&own->conv))
 			continue;
 		if (!best && dlsi_is_reference(pd))
 			best = INT64_MAX;
 		if (!best)
 			rc = dlsi_tune_measure_primitive(program->set, pd, &best, err);
 		if (rc == 0)
-			rc = measure(program, &own, &ns, err);
+			rc = measure(program, own, &ns, err);
 		if (rc == 0 && ns < best) {
 			best = ns;
-			choice = (uint32_t)i;
+			*choice_out = i;
 		}
 	}
-	if (rc == 0)
-		rc = dlsi_tuning_settle(program->set->tuning, &key, &choice, err);
-	if (rc == 0 && choice < KERNELS)
-		*kernel_out = &kernels[choice];
-	return rc;
+	return rc ? rc : dlsi_tuning_settle(program->set->tuning, &key, choice_out, err);
 }
 
 /* ---- lowering */
@@ -205,19 +197,19 @@ static int lower(
 int dlsi_own_conv(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,
 	struct dls_error *err)
 {
-	const struct dlsi_graph *graph = program->set->graph;
 	struct own_conv *own = dlsi_arena_take(&program->pool.arena, 1, sizeof *own);
-	const struct kernel *kernel = NULL;
-	int rc = own ? choose(program, node, pd, &kernel, err) : dlsi_fail_memory(err);
+	uint32_t choice;
+	int rc;
 
+	if (!own)
+		return dlsi_fail_memory(err);
+	if (!describe(program, node, own))
+		return DLS_EUNSUPPORTED;
+	rc = choose(program, own, pd, &choice, err);
 	if (rc)
 		return rc;
-	if (!kernel)
+	if (choice == KERNELS)
 		return DLS_EUNSUPPORTED;
-	describe(program, node, program->batch, &own->conv);
-	own->kernel = kernel;
-	own->threads = dlsi_parallel_threads();
-	own->biased = dlsi_node_input(graph, node, 2) != NULL;
-	own->added = dlsi_node_input(graph, node, DLSI_CONV_ADDEND) != NULL;
+	own->kernel = &kernels[choice];
 	return lower(program, node, own, err);
 }

@@ -1,7 +1,6 @@
 #include "device/tune.h"
 
 #include "base/clock.h"
-#include <string.h>
 
 enum {
 	ALIGN = 64,
