@@ -9,11 +9,12 @@
 
 #define LONGEST_MS (INT64_C(365) * 24 * 3600 * 1000)
 
-enum verb { RUN, STATUS, LIST, MODEL_SHOW };
+enum verb { RUN, STATUS, LIST, MODEL_SHOW, MODEL_PROFILE };
 
 #define VALUE(member) .offset = offsetof(struct submit_values, member)
 #define FOR(verb)     .verbs = 1u << (verb)
 #define MASTER        .verbs = 1u << RUN | 1u << STATUS | 1u << LIST
+#define HERE          .verbs = 1u << MODEL_SHOW | 1u << MODEL_PROFILE
 
 static const struct cli_option options[] = {
 	{"master", CLI_ADDRESS, VALUE(master), "ENDPOINT", "The master to ask.", .otherwise = "tcp://127.0.0.1:7700",
@@ -31,9 +32,13 @@ static const struct cli_option options[] = {
 	{"devices", CLI_WHOLE, VALUE(devices), "N", "With --local: tasks that run at once.", .otherwise = "1", .low = 1,
 		.high = 64, FOR(RUN)},
 	{"threads", CLI_WHOLE, VALUE(threads), "N",
-		"With --local: threads of each running task; 0: OMP_NUM_THREADS, else the processors divided by the "
-		"devices.",
-		.otherwise = "0", .low = 0, .high = 1024, FOR(RUN)},
+		"With --local or of a model verb: threads of each running task; 0: OMP_NUM_THREADS, else the "
+		"processors divided by the devices.",
+		.otherwise = "0", .low = 0, .high = 1024, .verbs = 1u << RUN | 1u << MODEL_SHOW | 1u << MODEL_PROFILE},
+	{"batch", CLI_WHOLE, VALUE(batch), "N", "Items of each run of the model.", .otherwise = "1", .low = 1,
+		.high = 4096, HERE},
+	{"runs", CLI_WHOLE, VALUE(runs), "N", "Runs whose median is shown.", .otherwise = "20", .low = 1, .high = 1000,
+		FOR(MODEL_PROFILE)},
 	{"cache-dir", CLI_TEXT, VALUE(cache_dir), "FOLDER",
 		"With --local: where models are kept; else dlsched in $XDG_CACHE_HOME or in ~/.cache.", FOR(RUN)},
 	{"handler", CLI_NAME, VALUE(handler), "NAME", "Instead of a model: a handler that workers have registered.",
@@ -65,21 +70,27 @@ static const struct cli_option options[] = {
 
 static const struct cli_verb verbs[] = {
 	[RUN] = {"run", "MODEL INPUT...",
-		"Run the model of that folder on JPEG, PNG, .npy or idx files; @FILE stands for the files that FILE "
+		"Run the model on JPEG, PNG, .npy or idx files; @FILE stands for the files that FILE "
 		"lists, one a line. With --handler there is no MODEL.",
 		.at_least = 1, .at_most = SIZE_MAX},
 	[STATUS] = {"status", "", "Show the master, its workers and its jobs.", 0, 0},
 	[LIST] = {"list", "", "Show the jobs.", 0, 0},
-	[MODEL_SHOW] = {"model show", "MODEL", "Show what the model of that folder takes and gives.", .at_least = 1,
+	[MODEL_SHOW] = {"model show", "MODEL",
+		"Show what the model takes and gives, its operators, and what it needs of this machine's memory.",
+		.at_least = 1, .at_most = 1},
+	[MODEL_PROFILE] = {"model profile", "MODEL",
+		"Run the model on made-up inputs on this machine and show how long each node takes.", .at_least = 1,
 		.at_most = 1},
 	{0},
 };
 
 static const struct cli_program program = {
 	.name = "dls-submit",
-	.about = "Runs a model on files: on the workers of a master, or in this process. Exit codes: 0 all done, "
-		 "1 some item failed, 2 usage, 3 no master reached, 4 refused or invalid input, 5 timed out, 130 "
-		 "interrupted.",
+	.about =
+		"Runs a model on files: on the workers of a master, or in this process. MODEL is a model folder, or an "
+		"ONNX file. Exit codes: 0 all done, "
+		"1 some item failed, 2 usage, 3 no master reached, 4 refused or invalid input, 5 timed out, 130 "
+		"interrupted.",
 	.options = options,
 	.verbs = verbs,
 };
@@ -89,6 +100,7 @@ static int (*const actions[])(const struct submit *submit, struct dls_error *err
 	[STATUS] = submit_status,
 	[LIST] = submit_list,
 	[MODEL_SHOW] = submit_model_show,
+	[MODEL_PROFILE] = submit_model_profile,
 };
 
 static const struct cli_rule rules[] = {
@@ -116,7 +128,7 @@ static int check(const struct submit_values *values, const struct cli_options *f
 		return cli_fail(err, DLS_EINVAL, "--local runs models only; a handler needs a master with workers");
 	if (values->quiet && values->json)
 		return cli_fail(err, DLS_EINVAL, "--quiet and --json exclude each other");
-	return cli_rules_check(rules, options, found->given, values, err);
+	return found->verb == RUN ? cli_rules_check(rules, options, found->given, values, err) : 0;
 }
 
 /* What the library calls an invalid argument is, once the options are read, an invalid model, input or answer. */
@@ -130,10 +142,12 @@ static int exit_code_of(struct dls_error *err)
 static int act(const struct submit_values *values, const struct cli_options *found, char **argv, struct dls_error *err)
 {
 	struct submit submit = {.values = values, .operands = found->operands, .operand_count = found->operand_count};
+	bool here = found->verb == MODEL_SHOW || found->verb == MODEL_PROFILE,
+	     computes = here || (found->verb == RUN && values->local);
 	int rc, exit_code;
 
-	rc = values->local ? cli_threads_set(values->threads, values->devices, argv, err) : 0;
-	if (rc == 0)
+	rc = computes ? cli_threads_set(values->threads, here ? 1 : values->devices, argv, err) : 0;
+	if (rc == 0 && !here)
 		rc = cli_signals_init(&submit.signals, err);
 	if (rc == 0)
 		rc = cli_ctx_create(program.name, values->json, values->log_level, &submit.ctx, err);

@@ -16,6 +16,8 @@ struct submit_values {
 	int local;
 	int64_t devices;
 	int64_t threads;
+	int64_t batch;
+	int64_t runs;
 	const char *cache_dir;
 	const char *handler;
 	const char *params;
@@ -38,7 +40,7 @@ struct submit {
 	struct dls_ctx *ctx;
 	const char *const *operands;
 	size_t operand_count;
-	int signals; /* readable once SIGINT or SIGTERM has come */
+	int signals; /* readable once SIGINT or SIGTERM has come; not for the model verbs, which these end at once */
 };
 
 /* Each returns the exit code, or -1 with a sentence in `err`, whose code decides. */
@@ -46,6 +48,10 @@ int submit_run(const struct submit *submit, struct dls_error *err);
 int submit_status(const struct submit *submit, struct dls_error *err);
 int submit_list(const struct submit *submit, struct dls_error *err);
 int submit_model_show(const struct submit *submit, struct dls_error *err);
+int submit_model_profile(const struct submit *submit, struct dls_error *err);
+
+/* Prints the JSON object, as it is with --json, else for people; it is freed. Errors: DLS_EFORMAT, DLS_EIO. */
+int submit_print(const struct submit *submit, char *json, struct dls_error *err);
 
 /* A client of the master that the options name; nothing is waited for. Errors: as dls_client_create. */
 int submit_client_create(

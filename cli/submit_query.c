@@ -1,4 +1,4 @@
-/* The verbs that only ask: status, list, model show. */
+/* The verbs that only ask a master: status, list. */
 #include "cli/failure.h"
 #include "cli/show.h"
 #include "cli/signals.h"
@@ -8,7 +8,7 @@
 
 enum { ANSWER_MS = 5000 };
 
-static int print(const struct submit *submit, char *json, struct dls_error *err)
+int submit_print(const struct submit *submit, char *json, struct dls_error *err)
 {
 	int rc = 0;
 
@@ -32,7 +32,7 @@ static int ask(const struct submit *submit, const char *command, struct dls_erro
 	if (rc == 0 && !cli_signals_caught())
 		rc = dls_client_command(client, command, ANSWER_MS, &json, err);
 	if (rc == 0 && !cli_signals_caught())
-		rc = print(submit, json, err);
+		rc = submit_print(submit, json, err);
 	dls_client_destroy(client);
 	if (cli_signals_caught())
 		return 128 + cli_signals_caught();
@@ -47,19 +47,4 @@ int submit_status(const struct submit *submit, struct dls_error *err)
 int submit_list(const struct submit *submit, struct dls_error *err)
 {
 	return ask(submit, "{\"command\":\"jobs\"}", err);
-}
-
-int submit_model_show(const struct submit *submit, struct dls_error *err)
-{
-	struct dls_model *model;
-	char *json;
-	int rc = dls_model_open(submit->ctx, submit->operands[0], &model, err);
-
-	if (rc)
-		return -1;
-	rc = dls_model_describe(model, &json, err);
-	if (rc == 0)
-		rc = print(submit, json, err);
-	dls_model_destroy(model);
-	return rc ? -1 : 0;
 }

@@ -25,7 +25,7 @@ struct dls_job;
 
 struct dls_job_options {
 	size_t size;
-	const char *model;   /* path of a model folder; either this ... */
+	const char *model;   /* path of a model, as for dls_model_open; either this ... */
 	const char *handler; /* ... or the name under which workers registered a handler */
 	const char *params;  /* JSON object for the handler; NULL: {} */
 
@@ -44,7 +44,7 @@ struct dls_job_options {
 
 #define DLS_JOB_OPTIONS_INIT DLS_SIZED(struct dls_job_options)
 
-/* Reads the model folder and checks it. Errors: DLS_EINVAL, DLS_ENOTFOUND, DLS_EFORMAT, DLS_EUNSUPPORTED, DLS_ELIMIT,
+/* Reads the model and checks it. Errors: DLS_EINVAL, DLS_ENOTFOUND, DLS_EFORMAT, DLS_EUNSUPPORTED, DLS_ELIMIT,
  * DLS_ENOMEM. */
 int dls_job_create(struct dls_client *client, const struct dls_job_options *options, struct dls_job **job_out,
 	struct dls_error *err);

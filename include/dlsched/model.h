@@ -1,5 +1,6 @@
 /* A model folder: model.onnx, model.json (how inputs are prepared and outputs read) and labels.txt (line n names class
- * n - 1), opened here to be looked at, to name classes, or to be run without any cluster. */
+ * n - 1), opened here to be looked at, to name classes, or to be run without any cluster. An ONNX file alone is a model
+ * that takes tensors and gives tensors. */
 #ifndef DLSCHED_MODEL_H
 #define DLSCHED_MODEL_H
 
@@ -12,11 +13,12 @@ extern "C" {
 
 struct dls_model;
 
-/* Reads and checks the whole folder: the graph with its operators, model.json against the graph, and the number of
- * labels against the classes. A folder without model.json takes tensors and gives tensors; labels.txt may be absent.
+/* Reads and checks the whole folder (or the one ONNX file): the graph with its operators, model.json against the graph,
+ * and the number of labels against the classes. A folder without model.json takes tensors and gives tensors; labels.txt
+ * may be absent.
  * Errors: DLS_ENOTFOUND, DLS_EFORMAT, DLS_EUNSUPPORTED, DLS_EINVAL, DLS_ELIMIT, DLS_ENOMEM; the sentence names file,
  * node or key. */
-int dls_model_open(struct dls_ctx *ctx, const char *folder, struct dls_model **model_out, struct dls_error *err);
+int dls_model_open(struct dls_ctx *ctx, const char *path, struct dls_model **model_out, struct dls_error *err);
 void dls_model_destroy(struct dls_model *model);
 
 /* The name of a class, NULL if there is none. */
@@ -34,6 +36,31 @@ int dls_model_describe(struct dls_model *model, char **json_out, struct dls_erro
  * Errors: DLS_EINVAL (shapes that do not fit, named), DLS_ENOMEM. */
 int dls_model_run(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count,
 	struct dls_tensor **outputs_out, uint32_t *count_out, struct dls_error *err);
+
+/* What a model takes of this machine's memory, in bytes. */
+struct dls_model_memory {
+	size_t size;
+	uint64_t weight_bytes;     /* its constants, and those of them that are laid out again for kernels */
+	uint64_t activation_bytes; /* the peak of its plan: what nodes hand on shares this by the time it is needed */
+};
+
+#define DLS_MODEL_MEMORY_INIT DLS_SIZED(struct dls_model_memory)
+
+/* Makes ready for runs of `batch` items, which the first of them would do else. *memory_out, unless NULL, is what they
+ * take; the input and output tensors are not part of it. Waits for the context's executor thread.
+ * Errors: DLS_EINVAL (a batch that the model does not take), DLS_EUNSUPPORTED (a form of an operator that the device
+ * has no kernel for), DLS_ENOMEM. */
+int dls_model_prepare(
+	struct dls_model *model, int64_t batch, struct dls_model_memory *memory_out, struct dls_error *err);
+
+/* Runs `batch` items `runs` times (1 to 1,000) on made-up inputs, after a run that does not count, and tells how long
+ * each node took. *json_out is a JSON object, freed by the caller with dls_free: batch, threads, runs, `nodes` in the
+ * order of a run, ms and gflops of the whole, weight_bytes and activation_bytes as above. A node has `node` (its name),
+ * `operator`, `kernel` (the implementation as oneDNN names it, or "own:" and a kernel of the library's; "eval" is plain
+ * C, "none" that nothing is to be done; several steps are separated by commas), `ms` (the median), `share` of the
+ * whole, and for convolutions and products of matrices `gflops` (the operations that their definition has, in 10^9 a
+ * second). What rewriting has joined with another node has no entry. Errors: as dls_model_prepare. */
+int dls_model_profile(struct dls_model *model, int64_t batch, uint32_t runs, char **json_out, struct dls_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,19 +1,23 @@
 #include "model/local.h"
 
+#include "api/options.h"
 #include "base/export.h"
+#include <inttypes.h>
+
+enum { PROFILE_RUNS = 1000 };
 
 DLS_EXPORT int dls_model_open(
-	struct dls_ctx *ctx, const char *folder, struct dls_model **model_out, struct dls_error *err)
+	struct dls_ctx *ctx, const char *path, struct dls_model **model_out, struct dls_error *err)
 {
 	int rc = dlsi_ctx_check(ctx, err);
 
 	if (rc)
 		return rc;
-	if (!folder || !*folder)
-		return dlsi_fail(err, DLS_EINVAL, "no model folder is named");
+	if (!path || !*path)
+		return dlsi_fail(err, DLS_EINVAL, "no model is named");
 	if (!model_out)
 		return dlsi_fail(err, DLS_EINVAL, "model_out is NULL");
-	return dlsi_node_model_open(ctx, folder, model_out, err);
+	return dlsi_node_model_open(ctx, path, model_out, err);
 }
 
 DLS_EXPORT void dls_model_destroy(struct dls_model *model)
@@ -52,4 +56,31 @@ DLS_EXPORT int dls_model_run(struct dls_model *model, const struct dls_tensor *i
 	if (!inputs || !outputs_out || !count_out)
 		return dlsi_fail(err, DLS_EINVAL, "inputs, outputs_out or count_out is NULL");
 	return dlsi_node_model_run(model, inputs, count, outputs_out, count_out, err);
+}
+
+DLS_EXPORT int dls_model_prepare(
+	struct dls_model *model, int64_t batch, struct dls_model_memory *memory_out, struct dls_error *err)
+{
+	struct dls_model_memory memory;
+	int rc = dlsi_node_model_check(model, err);
+
+	if (rc == 0)
+		rc = dlsi_node_model_prepare(model, batch, &memory, err);
+	if (rc || !memory_out)
+		return rc;
+	return dlsi_options_write("dls_model_memory", &memory, sizeof memory, memory_out, err);
+}
+
+DLS_EXPORT int dls_model_profile(
+	struct dls_model *model, int64_t batch, uint32_t runs, char **json_out, struct dls_error *err)
+{
+	int rc = dlsi_node_model_check(model, err);
+
+	if (rc)
+		return rc;
+	if (!json_out)
+		return dlsi_fail(err, DLS_EINVAL, "json_out is NULL");
+	if (runs < 1 || runs > PROFILE_RUNS)
+		return dlsi_fail(err, DLS_EINVAL, "a profile is of 1 to %d runs, not %" PRIu32, PROFILE_RUNS, runs);
+	return dlsi_node_model_profile(model, batch, runs, json_out, err);
 }

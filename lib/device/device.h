@@ -15,6 +15,19 @@ struct dlsi_graph;
 
 #define DLSI_DEVICE_ABI 1
 
+/* What a program is and takes. */
+struct dlsi_device_facts {
+	uint32_t step_count;
+	size_t activation_bytes; /* in which all that lies between inputs and outputs has its place */
+	size_t packed_bytes;     /* of the set's constants that are laid out again for kernels */
+};
+
+/* A piece of work of a program. */
+struct dlsi_device_step {
+	uint32_t node;      /* of the graph; the number of nodes: it hands out what they computed */
+	const char *kernel; /* the name of its implementation, which lives as long as the program */
+};
+
 /* All slots must be filled. Handles are the backend's own; what create made destroy gets back, exactly once. */
 struct dlsi_device_ops {
 	uint32_t abi; /* DLSI_DEVICE_ABI */
@@ -33,10 +46,13 @@ struct dlsi_device_ops {
 	void (*program_destroy)(void *program);
 
 	/* Tensors in the order of the graph's inputs and outputs, already checked to be of the program's shapes.
-	 * Returns when the outputs are written; those that are bounded get the dims that they have. Errors: DLS_ENOMEM,
-	 * DLS_EIO. */
-	int (*program_run)(
-		void *program, const struct dls_tensor *inputs, struct dls_tensor *outputs, struct dls_error *err);
+	 * Returns when the outputs are written; those that are bounded get the dims that they have. `step_ns`, unless
+	 * NULL, has room for each step's nanoseconds. Errors: DLS_ENOMEM, DLS_EIO. */
+	int (*program_run)(void *program, const struct dls_tensor *inputs, struct dls_tensor *outputs, int64_t *step_ns,
+		struct dls_error *err);
+
+	void (*program_facts)(const void *program, struct dlsi_device_facts *facts_out);
+	struct dlsi_device_step (*program_step)(const void *program, uint32_t step);
 };
 
 /* The processor, through oneDNN. */

@@ -22,6 +22,7 @@ struct dlsi_model {
 	void *set;
 	struct dlsi_model_port *ports; /* inputs, then outputs */
 	struct plan plans[DLSI_PLANS_PER_MODEL];
+	const struct plan *last; /* used; NULL: none, or none could be made */
 	uint64_t runs;
 };
 
@@ -157,31 +158,36 @@ static int shape_output(const struct dlsi_model *model, const struct dlsi_model_
 	return 0;
 }
 
-/* The plan for this batch size; made in place of the one unused for longest if there is none. */
-static int find_plan(struct dlsi_model *model, int64_t batch, struct plan **plan_out, struct dls_error *err)
+static int use(struct dlsi_model *model, struct plan *plan)
+{
+	plan->used = ++model->runs;
+	model->last = plan;
+	return 0;
+}
+
+/* Makes the plan for this batch size the last one; in place of the one unused for longest if it is not there. */
+static int use_plan(struct dlsi_model *model, int64_t batch, struct dls_error *err)
 {
 	struct plan *oldest = &model->plans[0];
 	void *program;
 	int rc;
 
 	for (int i = 0; i < DLSI_PLANS_PER_MODEL; i++) {
-		if (model->plans[i].batch == batch) {
-			*plan_out = &model->plans[i];
-			return 0;
-		}
+		if (model->plans[i].batch == batch)
+			return use(model, &model->plans[i]);
 		if (model->plans[i].used < oldest->used)
 			oldest = &model->plans[i];
 	}
 	if (oldest->batch)
 		model->device->ops->program_destroy(oldest->program);
 	*oldest = (struct plan){0};
+	model->last = NULL;
 	rc = model->device->ops->program_create(model->set, batch, &program, err);
 	if (rc)
 		return dlsi_fail_in(err, rc, "%s", model->name);
 	oldest->batch = batch;
 	oldest->program = program;
-	*plan_out = oldest;
-	return 0;
+	return use(model, oldest);
 }
 
 static int check_batch(const struct dlsi_model *model, int64_t batch, struct dls_error *err)
@@ -197,20 +203,20 @@ static int check_batch(const struct dlsi_model *model, int64_t batch, struct dls
 
 int dlsi_model_prepare(struct dlsi_model *model, int64_t batch, struct dls_error *err)
 {
-	struct plan *plan = NULL;
 	int rc = check_batch(model, batch, err);
 
-	if (rc == 0)
-		rc = find_plan(model, batch, &plan, err);
-	if (rc == 0)
-		plan->used = ++model->runs;
-	return rc;
+	return rc ? rc : use_plan(model, batch, err);
 }
 
 int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs, struct dls_tensor *outputs,
 	struct dls_error *err)
 {
-	struct plan *plan = NULL;
+	return dlsi_model_run_timed(model, batch, inputs, outputs, NULL, err);
+}
+
+int dlsi_model_run_timed(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs,
+	struct dls_tensor *outputs, int64_t *step_ns, struct dls_error *err)
+{
 	int rc = check_batch(model, batch, err);
 
 	for (size_t i = 0; rc == 0 && i < model->graph->input_count; i++)
@@ -218,15 +224,29 @@ int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_ten
 	for (size_t i = 0; rc == 0 && i < model->graph->output_count; i++)
 		rc = shape_output(model, dlsi_model_output(model, i), batch, &outputs[i], err);
 	if (rc == 0)
-		rc = find_plan(model, batch, &plan, err);
+		rc = use_plan(model, batch, err);
 	if (rc)
 		return rc;
-	plan->used = ++model->runs;
-	rc = model->device->ops->program_run(plan->program, inputs, outputs, err);
+	rc = model->device->ops->program_run(model->last->program, inputs, outputs, step_ns, err);
 	if (rc)
 		return dlsi_fail_in(err, rc, "%s", model->name);
 	for (size_t i = 0; i < model->graph->output_count; i++)
 		if (dlsi_model_output(model, i)->bounded)
 			dls_tensor_bytes(outputs[i].dtype, outputs[i].rank, outputs[i].dims, &outputs[i].bytes);
 	return 0;
+}
+
+void dlsi_model_facts(const struct dlsi_model *model, struct dlsi_device_facts *facts_out)
+{
+	model->device->ops->program_facts(model->last->program, facts_out);
+}
+
+struct dlsi_device_step dlsi_model_step(const struct dlsi_model *model, uint32_t step)
+{
+	return model->device->ops->program_step(model->last->program, step);
+}
+
+const struct dlsi_graph *dlsi_model_graph(const struct dlsi_model *model)
+{
+	return model->graph;
 }

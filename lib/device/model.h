@@ -17,10 +17,11 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "device/device.h"
 #include <dlsched/tensor.h>
 #include <stdbool.h>
 
-struct dlsi_device;
+struct dlsi_graph;
 struct dlsi_model;
 
 /* An input or an output. */
@@ -71,5 +72,17 @@ int dlsi_model_prepare(struct dlsi_model *model, int64_t batch, struct dls_error
  * an operator that the device has no kernel for; at the first run of a batch size), DLS_EIO (the device failed). */
 int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs, struct dls_tensor *outputs,
 	struct dls_error *err);
+
+/* The same, and how many nanoseconds each step of the plan took: `step_ns` has room for as many as dlsi_model_facts
+ * says. */
+int dlsi_model_run_timed(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs,
+	struct dls_tensor *outputs, int64_t *step_ns, struct dls_error *err);
+
+/* Of the plan that was prepared or run last; there must be one. Steps are in the order of a run. */
+void dlsi_model_facts(const struct dlsi_model *model, struct dlsi_device_facts *facts_out);
+struct dlsi_device_step dlsi_model_step(const struct dlsi_model *model, uint32_t step);
+
+/* The graph that runs, after it was rewritten. */
+const struct dlsi_graph *dlsi_model_graph(const struct dlsi_model *model);
 
 #endif

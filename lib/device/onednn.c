@@ -124,10 +124,20 @@ static void destroy_program(void *program)
 	dlsi_program_destroy(program);
 }
 
-static int run_program(
-	void *program, const struct dls_tensor *inputs, struct dls_tensor *outputs, struct dls_error *err)
+static int run_program(void *program, const struct dls_tensor *inputs, struct dls_tensor *outputs, int64_t *step_ns,
+	struct dls_error *err)
 {
-	return dlsi_program_run(program, inputs, outputs, err);
+	return dlsi_program_run(program, inputs, outputs, step_ns, err);
+}
+
+static void tell_facts(const void *program, struct dlsi_device_facts *facts_out)
+{
+	dlsi_program_facts(program, facts_out);
+}
+
+static struct dlsi_device_step tell_step(const void *program, uint32_t step)
+{
+	return dlsi_program_tell_step(program, step);
 }
 
 const struct dlsi_device_ops dlsi_device_onednn = {
@@ -141,4 +151,6 @@ const struct dlsi_device_ops dlsi_device_onednn = {
 	.program_create = create_program,
 	.program_destroy = destroy_program,
 	.program_run = run_program,
+	.program_facts = tell_facts,
+	.program_step = tell_step,
 };

@@ -29,6 +29,8 @@ struct dlsi_program_buffer {
 };
 
 struct dlsi_program_step {
+	uint32_t node;              /* that it is a part of */
+	const char *kernel;         /* its name */
 	dnnl_primitive_t primitive; /* NULL for a call */
 	dlsi_step_call *call;
 	void *context;

@@ -141,5 +141,5 @@ int dlsi_lower_concat(struct dlsi_program *program, const struct dlsi_node *node
 	arguments[join->count].operand = target;
 	if (rc || join->count == 0)
 		return rc;
-	return dlsi_program_call(program, run, join, arguments, join->count + 1, err);
+	return dlsi_program_call(program, "own:join", run, join, arguments, join->count + 1, err);
 }

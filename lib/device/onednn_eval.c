@@ -96,5 +96,5 @@ int dlsi_lower_eval(struct dlsi_program *program, const struct dlsi_node *node, 
 		if (view(program, node->outputs[i], &evaluation->outputs[i]))
 			rc = dlsi_program_target(program, node->outputs[i],
 				dlsi_program_plain(program, node->outputs[i]), &arguments[count++].operand, err);
-	return rc ? rc : dlsi_program_call(program, evaluate, evaluation, arguments, count, err);
+	return rc ? rc : dlsi_program_call(program, "eval", evaluate, evaluation, arguments, count, err);
 }

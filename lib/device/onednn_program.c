@@ -102,6 +102,7 @@ static int add_step(struct dlsi_program *program, struct dlsi_program_step step,
 	struct dlsi_operand operand;
 	int rc = 0;
 
+	step.node = program->node;
 	step.arguments = program->argument_count;
 	if (!grow(program->set->alloc, &program->steps, program->step_count, &program->step_capacity,
 		    sizeof *program->steps))
@@ -127,14 +128,16 @@ int dlsi_program_step(struct dlsi_program *program, const struct dlsi_node *node
 	struct dlsi_program_step step = {0};
 	dnnl_status_t status = dlsi_onednn_primitive(&program->pool, pd, &step.primitive);
 
+	if (status == dnnl_success)
+		status = dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &step.kernel);
 	return status == dnnl_success ? add_step(program, step, arguments, count, scratch, err)
 				      : fail_node(node, status, err);
 }
 
-int dlsi_program_call(struct dlsi_program *program, dlsi_step_call *call, void *context,
+int dlsi_program_call(struct dlsi_program *program, const char *kernel, dlsi_step_call *call, void *context,
 	const struct dlsi_argument *arguments, uint32_t count, struct dls_error *err)
 {
-	struct dlsi_program_step step = {.call = call, .context = context};
+	struct dlsi_program_step step = {.kernel = kernel, .call = call, .context = context};
 
 	return add_step(program, step, arguments, count, NULL, err);
 }

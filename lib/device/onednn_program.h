@@ -7,6 +7,7 @@
 #ifndef DLSI_ONEDNN_PROGRAM_H
 #define DLSI_ONEDNN_PROGRAM_H
 
+#include "device/device.h"
 #include "device/onednn_set.h"
 #include <dlsched/tensor.h>
 
@@ -58,9 +59,11 @@ int dlsi_program_create(struct dlsi_onednn_set *set, int64_t batch, const struct
 	struct dlsi_program **program_out, struct dls_error *err);
 void dlsi_program_destroy(struct dlsi_program *program);
 
-/* As the slot of struct dlsi_device_ops. */
+/* As the slots of struct dlsi_device_ops. */
+void dlsi_program_facts(const struct dlsi_program *program, struct dlsi_device_facts *facts_out);
+struct dlsi_device_step dlsi_program_tell_step(const struct dlsi_program *program, uint32_t step);
 int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inputs, struct dls_tensor *outputs,
-	struct dls_error *err);
+	int64_t *step_ns, struct dls_error *err);
 
 /* ---- for lowerings */
 
@@ -111,8 +114,9 @@ int dlsi_program_keep(struct dlsi_program *program, const struct dlsi_node *node
 /* Runs on the arguments' places, in their order. Errors: DLS_EFORMAT, DLS_ENOMEM. */
 typedef int dlsi_step_call(void *context, void *const *places, struct dls_error *err);
 
-/* Appends a call; `context` is the program's pool's. Of the arguments only the operands count. */
-int dlsi_program_call(struct dlsi_program *program, dlsi_step_call *call, void *context,
+/* Appends a call; `context` is the program's pool's. Of the arguments only the operands count. `kernel` names the call
+ * in profiles. */
+int dlsi_program_call(struct dlsi_program *program, const char *kernel, dlsi_step_call *call, void *context,
 	const struct dlsi_argument *arguments, uint32_t count, struct dls_error *err);
 
 /* Appends the primitive of `pd` (kept) on these arguments; the scratchpad is added. */

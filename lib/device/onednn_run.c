@@ -1,4 +1,5 @@
 /* A program from its creation to its runs: lowering node by node, placing buffers, binding them, executing. */
+#include "base/clock.h"
 #include "device/onednn_build.h"
 #include "device/onednn_lower.h"
 #include "graph/op.h"
@@ -263,8 +264,30 @@ static void tell_dims(const struct dlsi_program *program, struct dls_tensor *out
 			memcpy(outputs[i].dims, program->found[graph->outputs[i]], sizeof outputs[i].dims);
 }
 
-int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inputs, struct dls_tensor *outputs,
+void dlsi_program_facts(const struct dlsi_program *program, struct dlsi_device_facts *facts_out)
+{
+	*facts_out = (struct dlsi_device_facts){.step_count = program->step_count,
+		.activation_bytes = program->activations_bytes,
+		.packed_bytes = program->set->packed_bytes};
+}
+
+struct dlsi_device_step dlsi_program_tell_step(const struct dlsi_program *program, uint32_t step)
+{
+	return (struct dlsi_device_step){.node = program->steps[step].node, .kernel = program->steps[step].kernel};
+}
+
+static int run_step(struct dlsi_program *program, const struct dlsi_program_step *step, dnnl_status_t *status_out,
 	struct dls_error *err)
+{
+	if (step->call)
+		return step->call(step->context, &program->places[step->arguments], err);
+	*status_out = dnnl_primitive_execute(
+		step->primitive, program->set->stream, (int)step->count, &program->exec[step->arguments]);
+	return 0;
+}
+
+int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inputs, struct dls_tensor *outputs,
+	int64_t *step_ns, struct dls_error *err)
 {
 	int rc = dlsi_onednn_set_reserve(program->set, program->activations_bytes, err);
 	dnnl_status_t status;
@@ -273,13 +296,13 @@ int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inpu
 		return rc;
 	status = bind(program, inputs, outputs);
 	for (uint32_t i = 0; rc == 0 && status == dnnl_success && i < program->step_count; i++) {
-		const struct dlsi_program_step *step = &program->steps[i];
+		int64_t begin_ns = step_ns ? dlsi_clock_monotonic_ns() : 0;
 
-		if (step->call)
-			rc = step->call(step->context, &program->places[step->arguments], err);
-		else
-			status = dnnl_primitive_execute(step->primitive, program->set->stream, (int)step->count,
-				&program->exec[step->arguments]);
+		rc = run_step(program, &program->steps[i], &status, err);
+		if (step_ns && rc == 0 && status == dnnl_success)
+			status = dnnl_stream_wait(program->set->stream);
+		if (step_ns)
+			step_ns[i] = dlsi_clock_monotonic_ns() - begin_ns;
 	}
 	if (rc)
 		return rc;

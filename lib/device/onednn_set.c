@@ -120,6 +120,13 @@ static dnnl_status_t pack(struct dlsi_onednn_set *set, const struct dlsi_onednn_
 	return status;
 }
 
+static void keep(struct dlsi_onednn_set *set, struct dlsi_onednn_packed *packed, size_t bytes)
+{
+	packed->next = set->packed;
+	set->packed = packed;
+	set->packed_bytes += bytes;
+}
+
 int dlsi_onednn_set_pack(struct dlsi_onednn_set *set, const void *data, dlsi_md from, dlsi_md to,
 	const void **packed_out, struct dls_error *err)
 {
@@ -153,8 +160,7 @@ int dlsi_onednn_set_pack(struct dlsi_onednn_set *set, const void *data, dlsi_md 
 		dlsi_free(set->alloc, packed->block);
 		return dlsi_onednn_fail(err, status, "cannot lay out weights");
 	}
-	packed->next = set->packed;
-	set->packed = packed;
+	keep(set, packed, dnnl_memory_desc_get_size(to));
 	*packed_out = align(packed->block);
 	return 0;
 }
@@ -185,8 +191,7 @@ int dlsi_onednn_set_pack_own(struct dlsi_onednn_set *set, const void *data, size
 	}
 	pack(how, data, align(packed->block));
 	dlsi_free(set->alloc, aligned);
-	packed->next = set->packed;
-	set->packed = packed;
+	keep(set, packed, bytes);
 	*packed_out = align(packed->block);
 	return 0;
 }

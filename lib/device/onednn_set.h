@@ -19,6 +19,7 @@ struct dlsi_onednn_set {
 	dnnl_stream_t stream;
 	struct dlsi_onednn_pool pool;
 	struct dlsi_onednn_packed *packed;
+	size_t packed_bytes;        /* of them all */
 	struct dlsi_tuning *tuning; /* the device's */
 
 	/* One program runs at a time, so they all use the same bytes; grown to what the largest needs. */

@@ -10,6 +10,7 @@
 
 /* The functions of a kernel, which all convolutions have alike. */
 struct kernel {
+	const char *name;
 	bool (*supported)(const struct dlsi_kernel_conv *conv);
 	size_t (*weights_bytes)(const struct dlsi_kernel_conv *conv);
 	void (*pack)(const struct dlsi_kernel_conv *conv, const float *weights, float *packed);
@@ -19,9 +20,9 @@ struct kernel {
 };
 
 static const struct kernel kernels[] = {
-	{dlsi_winograd_supported, dlsi_winograd_weights_bytes, dlsi_winograd_pack, dlsi_winograd_scratch_bytes,
-		dlsi_winograd_run},
-	{dlsi_direct_supported, dlsi_direct_weights_bytes, dlsi_direct_pack, dlsi_direct_scratch_bytes,
+	{"own:winograd", dlsi_winograd_supported, dlsi_winograd_weights_bytes, dlsi_winograd_pack,
+		dlsi_winograd_scratch_bytes, dlsi_winograd_run},
+	{"own:direct", dlsi_direct_supported, dlsi_direct_weights_bytes, dlsi_direct_pack, dlsi_direct_scratch_bytes,
 		dlsi_direct_run},
 };
 
@@ -191,7 +192,7 @@ static int lower(
 		rc = dlsi_program_scratch(program,
 			dlsi_md_bytes(&program->pool, (int64_t)own->kernel->scratch_bytes(&own->conv, own->threads)),
 			&arguments[2].operand, err);
-	return rc ? rc : dlsi_program_call(program, run, own, arguments, count, err);
+	return rc ? rc : dlsi_program_call(program, own->kernel->name, run, own, arguments, count, err);
 }
 
 int dlsi_own_conv(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,

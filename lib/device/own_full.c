@@ -94,7 +94,7 @@ static int lower(struct dlsi_program *program, const struct dlsi_node *node, str
 	if (rc)
 		return rc;
 	own->packed = packed;
-	rc = dlsi_program_call(program, run, own, arguments, 3 + own->biased, err);
+	rc = dlsi_program_call(program, "own:full", run, own, arguments, 3 + own->biased, err);
 	return rc ? rc
 		  : dlsi_program_share(
 			    program, node, &arguments[1].operand, dlsi_program_plain(program, node->outputs[0]), err);

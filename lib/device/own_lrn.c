@@ -61,5 +61,5 @@ int dlsi_own_lrn(struct dlsi_program *program, const struct dlsi_node *node, str
 		rc = dlsi_program_target(program, node->outputs[0], md, &arguments[1].operand, err);
 	if (rc == 0)
 		rc = dlsi_program_scratch(program, dlsi_md_bytes(&program->pool, bytes), &arguments[2].operand, err);
-	return rc ? rc : dlsi_program_call(program, run, own, arguments, 3, err);
+	return rc ? rc : dlsi_program_call(program, "own:lrn", run, own, arguments, 3, err);
 }

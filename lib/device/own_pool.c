@@ -95,5 +95,5 @@ int dlsi_own_max_pool(struct dlsi_program *program, const struct dlsi_node *node
 	if (rc == 0 && own->deep)
 		rc = dlsi_program_scratch(program, dlsi_md_blocked(&program->pool, source->rank, dims, block),
 			&arguments[2].operand, err);
-	return rc ? rc : dlsi_program_call(program, run, own, arguments, 2 + own->deep, err);
+	return rc ? rc : dlsi_program_call(program, "own:pool", run, own, arguments, 2 + own->deep, err);
 }

@@ -8,29 +8,31 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int check_is_folder(const char *path, struct dls_error *err)
+/* A file is the graph alone; what is not there shows when it is opened as a folder. */
+static bool is_file(const char *path)
 {
 	struct stat status;
 
-	if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
-		return dlsi_fail(err, DLS_EINVAL,
-			"%s is not a folder; a model is a folder with model.onnx, model.json and labels.txt", path);
-	return 0; /* one that is not there shows when model.onnx is opened */
+	return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
 }
 
 static int load_graph(
 	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
 {
-	char *name = dlsi_file_join(alloc, path, DLSI_MODEL_ONNX);
-	int rc = dlsi_fail_memory(err);
+	int rc = dlsi_file_read(alloc, path, DLSI_MODEL_FILE_BYTES, &folder->onnx, &folder->onnx_length, err);
 
-	if (name)
-		rc = dlsi_file_read(alloc, name, DLSI_MODEL_FILE_BYTES, &folder->onnx, &folder->onnx_length, err);
-	if (rc == 0) {
-		rc = dlsi_graph_load(alloc, folder->onnx, folder->onnx_length, &folder->graph, err);
-		if (rc && rc != DLS_ENOMEM)
-			dlsi_fail_in(err, rc, "%s", name);
-	}
+	if (rc)
+		return rc;
+	rc = dlsi_graph_load(alloc, folder->onnx, folder->onnx_length, &folder->graph, err);
+	return rc && rc != DLS_ENOMEM ? dlsi_fail_in(err, rc, "%s", path) : rc;
+}
+
+static int load_graph_of_folder(
+	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
+{
+	char *name = dlsi_file_join(alloc, path, DLSI_MODEL_ONNX);
+	int rc = name ? load_graph(folder, alloc, name, err) : dlsi_fail_memory(err);
+
 	dlsi_free(alloc, name);
 	return rc;
 }
@@ -138,16 +140,16 @@ int dlsi_model_folder_open(
 	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
 {
 	struct dlsi_model_folder made = {.alloc = alloc, .plan.alloc = alloc, .labels.alloc = alloc};
-	int rc = check_is_folder(path, err);
+	bool alone = is_file(path);
+	int rc;
 
 	dlsi_description_init(&made.description, alloc);
-	if (rc == 0)
-		rc = load_graph(&made, alloc, path, err);
-	if (rc == 0)
+	rc = alone ? load_graph(&made, alloc, path, err) : load_graph_of_folder(&made, alloc, path, err);
+	if (rc == 0 && !alone)
 		rc = read_description(&made, alloc, path, err);
 	if (rc == 0)
 		rc = make_plan(&made, alloc, path, err);
-	if (rc == 0)
+	if (rc == 0 && !alone)
 		rc = read_labels(&made, alloc, path, err);
 	if (rc)
 		dlsi_model_folder_close(&made);

@@ -22,8 +22,8 @@ struct dlsi_model_folder {
 	struct dlsi_labels labels;
 };
 
-/* Without model.json the model takes and gives tensors. labels.txt must be there, with a line for each class, where an
- * output is of kind classes. Errors: as dls_model_open. */
+/* Without model.json the model takes and gives tensors; so it does where `path` is an ONNX file alone. labels.txt must
+ * be there, with a line for each class, where an output is of kind classes. Errors: as dls_model_open. */
 int dlsi_model_folder_open(
 	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err);
 void dlsi_model_folder_close(struct dlsi_model_folder *folder);

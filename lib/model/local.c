@@ -2,24 +2,43 @@
 
 #include "base/shape.h"
 #include "base/tensor.h"
+#include "model/profile.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { ALIGNMENT = 64 };
 
-/* A caller's run on its way through the executor. */
-struct run {
+/* What a caller's thread has done on the executor. */
+typedef int action(struct dls_model *model, void *arg, struct dls_error *err);
+
+struct errand {
 	struct dlsi_work work;
 	struct dls_model *model;
-	int64_t batch;
-	const struct dls_tensor *inputs;
-	struct dls_tensor *outputs;
+	action *act;
+	void *arg;
 	int rc;
 	struct dls_error err;
 	pthread_mutex_t mutex;
 	pthread_cond_t ended;
 	bool over;
+};
+
+struct run {
+	int64_t batch;
+	const struct dls_tensor *inputs;
+	struct dls_tensor *outputs;
+};
+
+struct preparation {
+	int64_t batch;
+	struct dls_model_memory memory;
+};
+
+struct profiling {
+	int64_t batch;
+	uint32_t runs;
+	char *json;
 };
 
 int dlsi_node_model_open(struct dls_ctx *ctx, const char *path, struct dls_model **model_out, struct dls_error *err)
@@ -79,38 +98,63 @@ static int load(struct dls_model *model, struct dls_error *err)
 
 static void execute(struct dlsi_work *work)
 {
-	struct run *run = dlsi_list_entry(work, struct run, work);
-	int rc = load(run->model, &run->err);
+	struct errand *errand = dlsi_list_entry(work, struct errand, work);
+	int rc = load(errand->model, &errand->err);
 
 	if (rc == 0)
-		rc = dlsi_model_run(run->model->model, run->batch, run->inputs, run->outputs, &run->err);
-	pthread_mutex_lock(&run->mutex);
-	run->rc = rc;
-	run->over = true;
-	pthread_cond_signal(&run->ended);
-	pthread_mutex_unlock(&run->mutex);
+		rc = errand->act(errand->model, errand->arg, &errand->err);
+	pthread_mutex_lock(&errand->mutex);
+	errand->rc = rc;
+	errand->over = true;
+	pthread_cond_signal(&errand->ended);
+	pthread_mutex_unlock(&errand->mutex);
+}
+
+static int run(struct dls_model *model, void *arg, struct dls_error *err)
+{
+	struct run *run = arg;
+
+	return dlsi_model_run(model->model, run->batch, run->inputs, run->outputs, err);
+}
+
+static int prepare(struct dls_model *model, void *arg, struct dls_error *err)
+{
+	struct preparation *preparation = arg;
+	int rc = dlsi_model_prepare(model->model, preparation->batch, err);
+
+	if (rc == 0)
+		preparation->memory = dlsi_profile_memory(model->model);
+	return rc;
+}
+
+static int profile(struct dls_model *model, void *arg, struct dls_error *err)
+{
+	struct profiling *profiling = arg;
+
+	return dlsi_profile_measure(
+		&model->ctx->alloc, model->model, profiling->batch, profiling->runs, &profiling->json, err);
 }
 
 /* ---- in the caller's thread */
 
-static int run_on_executor(struct run *run, struct dls_error *err)
+static int do_on_executor(struct dls_model *model, action *act, void *arg, struct dls_error *err)
 {
+	struct errand errand = {.work.run = execute, .model = model, .act = act, .arg = arg};
 	struct dlsi_executor *executor;
-	int rc = dlsi_ctx_executor(run->model->ctx, &executor, err);
+	int rc = dlsi_ctx_executor(model->ctx, &executor, err);
 
 	if (rc)
 		return rc;
-	run->work.run = execute;
-	pthread_mutex_init(&run->mutex, NULL);
-	pthread_cond_init(&run->ended, NULL);
-	dlsi_executor_submit(executor, &run->work);
-	pthread_mutex_lock(&run->mutex);
-	while (!run->over)
-		pthread_cond_wait(&run->ended, &run->mutex);
-	pthread_mutex_unlock(&run->mutex);
-	pthread_cond_destroy(&run->ended);
-	pthread_mutex_destroy(&run->mutex);
-	return run->rc ? dlsi_fail(err, run->rc, "%s", run->err.text) : 0;
+	pthread_mutex_init(&errand.mutex, NULL);
+	pthread_cond_init(&errand.ended, NULL);
+	dlsi_executor_submit(executor, &errand.work);
+	pthread_mutex_lock(&errand.mutex);
+	while (!errand.over)
+		pthread_cond_wait(&errand.ended, &errand.mutex);
+	pthread_mutex_unlock(&errand.mutex);
+	pthread_cond_destroy(&errand.ended);
+	pthread_mutex_destroy(&errand.mutex);
+	return errand.rc ? dlsi_fail(err, errand.rc, "%s", errand.err.text) : 0;
 }
 
 /* Checks what dlsi_model_run takes for granted, and finds the batch, which it compares with all inputs. */
@@ -174,19 +218,41 @@ static int make_outputs(
 int dlsi_node_model_run(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count,
 	struct dls_tensor **outputs_out, uint32_t *count_out, struct dls_error *err)
 {
-	struct run run = {.model = model, .inputs = inputs};
-	int rc = check_inputs(model, inputs, count, &run.batch, err);
+	struct run one = {.inputs = inputs};
+	int rc = check_inputs(model, inputs, count, &one.batch, err);
 
 	if (rc == 0)
-		rc = make_outputs(model, run.batch, &run.outputs, err);
+		rc = make_outputs(model, one.batch, &one.outputs, err);
 	if (rc)
 		return rc;
-	rc = run_on_executor(&run, err);
+	rc = do_on_executor(model, run, &one, err);
 	if (rc) {
-		dlsi_free(&model->ctx->alloc, run.outputs);
+		dlsi_free(&model->ctx->alloc, one.outputs);
 		return rc;
 	}
-	*outputs_out = run.outputs;
+	*outputs_out = one.outputs;
 	*count_out = (uint32_t)model->folder.plan.output_count;
 	return 0;
+}
+
+int dlsi_node_model_prepare(
+	struct dls_model *model, int64_t batch, struct dls_model_memory *memory_out, struct dls_error *err)
+{
+	struct preparation preparation = {.batch = batch};
+	int rc = do_on_executor(model, prepare, &preparation, err);
+
+	if (rc == 0)
+		*memory_out = preparation.memory;
+	return rc;
+}
+
+int dlsi_node_model_profile(
+	struct dls_model *model, int64_t batch, uint32_t runs, char **json_out, struct dls_error *err)
+{
+	struct profiling profiling = {.batch = batch, .runs = runs};
+	int rc = do_on_executor(model, profile, &profiling, err);
+
+	if (rc == 0)
+		*json_out = profiling.json;
+	return rc;
 }

@@ -48,6 +48,21 @@ const struct dlsi_bundle_file *dlsi_bundle_find(const struct dlsi_bundle *bundle
 
 /* ---- reading a folder */
 
+static bool is_folder(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) || S_ISDIR(status.st_mode); /* one that is not there shows when it is opened */
+}
+
+static int read_alone(struct dlsi_bundle *bundle, const char *path, struct dls_error *err)
+{
+	struct dlsi_bundle_file *file = &bundle->files[bundle->count++];
+
+	memcpy(file->name, MODEL, sizeof MODEL);
+	return dlsi_file_hash(path, DLSI_MODEL_FILE_BYTES, &file->hash, &file->length, err);
+}
+
 /* Adds one entry of the folder if it is a file. */
 static int add_entry(struct dlsi_bundle *bundle, const char *folder, const char *name, struct dls_error *err)
 {
@@ -127,16 +142,21 @@ static int encode(struct dlsi_bundle *bundle, struct dls_error *err)
 	return 0;
 }
 
+char *dlsi_bundle_path(const struct dlsi_alloc *alloc, const char *path, const char *name)
+{
+	return is_folder(path) ? dlsi_file_join(alloc, path, name) : dlsi_strdup(alloc, path);
+}
+
 int dlsi_bundle_read(
-	const struct dlsi_alloc *alloc, const char *folder, struct dlsi_bundle *bundle_out, struct dls_error *err)
+	const struct dlsi_alloc *alloc, const char *path, struct dlsi_bundle *bundle_out, struct dls_error *err)
 {
 	struct dlsi_bundle bundle;
 	int rc = create(alloc, &bundle, err);
 
 	if (rc == 0)
-		rc = read_entries(&bundle, folder, err);
+		rc = is_folder(path) ? read_entries(&bundle, path, err) : read_alone(&bundle, path, err);
 	if (rc == 0 && !dlsi_bundle_find(&bundle, MODEL))
-		rc = dlsi_fail(err, DLS_ENOTFOUND, "the model folder %s has no " MODEL, folder);
+		rc = dlsi_fail(err, DLS_ENOTFOUND, "the model folder %s has no " MODEL, path);
 	if (rc == 0) {
 		qsort(bundle.files, bundle.count, sizeof *bundle.files, compare);
 		rc = encode(&bundle, err);

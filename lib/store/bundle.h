@@ -33,10 +33,14 @@ struct dlsi_bundle {
 #define DLSI_BUNDLE_BYTES (8 + DLSI_BUNDLE_FILES * (1 + DLSI_BUNDLE_NAME_BYTES + 8 + DLSI_HASH_BYTES))
 
 /* Reads a folder and hashes its regular files, which takes time. Folders in it, and what begins with a dot, are left
- * out. Errors: DLS_ENOTFOUND (no such folder, or no model.onnx in it), DLS_EINVAL (not a folder; a name
- * or a kind of file that cannot travel), DLS_ELIMIT, DLS_EIO, DLS_ENOMEM; each names the file. */
+ * out. A file in place of the folder is the one model.onnx of the bundle, whatever its name is.
+ * Errors: DLS_ENOTFOUND (no such folder, or no model.onnx in it), DLS_EINVAL (a name or a kind of file that cannot
+ * travel), DLS_ELIMIT, DLS_EIO, DLS_ENOMEM; each names the file. */
 int dlsi_bundle_read(
-	const struct dlsi_alloc *alloc, const char *folder, struct dlsi_bundle *bundle_out, struct dls_error *err);
+	const struct dlsi_alloc *alloc, const char *path, struct dlsi_bundle *bundle_out, struct dls_error *err);
+
+/* Where the bundle that was read at `path` has this file; freed by the caller, NULL when memory is exhausted. */
+char *dlsi_bundle_path(const struct dlsi_alloc *alloc, const char *path, const char *name);
 
 /* Decodes a list and checks all that it says. Errors: DLS_EFORMAT, DLS_ELIMIT, DLS_ENOMEM. */
 int dlsi_bundle_decode(const struct dlsi_alloc *alloc, const uint8_t *data, size_t length,

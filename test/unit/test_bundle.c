@@ -144,10 +144,34 @@ static void test_what_is_no_model_folder(void **state)
 	unlink(path_of("one-more"));
 	unlink(path_of("model.onnx"));
 	assert_refused(DLS_ENOTFOUND, "has no model.onnx");
-	snprintf(folder + strlen(folder), sizeof folder - strlen(folder), "/model.json");
-	assert_refused(DLS_EINVAL, "model.json");
-	snprintf(folder + strlen(folder), sizeof folder - strlen(folder), "-not");
+	snprintf(folder + strlen(folder), sizeof folder - strlen(folder), "/model.json-not");
 	assert_refused(DLS_ENOTFOUND, "model.json-not");
+}
+
+/* Whatever its name is, also one that could not travel. */
+static void test_a_file_alone_is_the_model(void **state)
+{
+	struct dlsi_bundle alone, expected;
+	char *path;
+
+	(void)state;
+	make_folder();
+	unlink(path_of("model.json"));
+	expected = read_folder();
+	path = dlsi_bundle_path(unit_alloc(), folder, "model.onnx");
+	assert_string_equal(path, path_of("model.onnx"));
+	dlsi_free(unit_alloc(), path);
+	unlink(path_of("model.onnx"));
+	write_file("my net", "weights");
+	snprintf(folder + strlen(folder), sizeof folder - strlen(folder), "/my net");
+	alone = read_folder();
+	assert_int_equal(alone.length, expected.length);
+	assert_memory_equal(alone.bytes, expected.bytes, expected.length);
+	path = dlsi_bundle_path(unit_alloc(), folder, "model.onnx");
+	assert_string_equal(path, folder);
+	dlsi_free(unit_alloc(), path);
+	dlsi_bundle_fini(&alone);
+	dlsi_bundle_fini(&expected);
 }
 
 /* Decodes a list with these names. */
@@ -250,4 +274,5 @@ static void test_memory_runs_out(void **state)
 }
 
 UNIT_MAIN(test_folder_comes_back, test_id_depends_on_everything, test_what_is_no_model_folder,
-	test_names_that_would_leave_the_folder, test_truncated_lengthened_and_damaged, test_memory_runs_out)
+	test_a_file_alone_is_the_model, test_names_that_would_leave_the_folder, test_truncated_lengthened_and_damaged,
+	test_memory_runs_out)

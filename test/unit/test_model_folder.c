@@ -97,7 +97,8 @@ static void test_names_what_is_missing(void **state)
 {
 	(void)state;
 	assert_refused("examples/nothing", DLS_ENOTFOUND, "examples/nothing/model.onnx");
-	assert_refused(FASHION "/model.onnx", DLS_EINVAL, "examples/fashion/model.onnx is not a folder");
+	assert_refused(FASHION "/model.json", DLS_EFORMAT, "examples/fashion/model.json: not a whole ONNX file");
+	assert_refused("/dev/null", DLS_EINVAL, "/dev/null");
 	assert_refused(folder_with(DLSI_MODEL_ONNX, NULL), DLS_ENOTFOUND, "/model.onnx");
 }
 
@@ -170,6 +171,18 @@ static void test_without_description_it_takes_tensors(void **state)
 	dlsi_model_folder_close(&folder);
 }
 
+static void test_a_file_alone_takes_tensors(void **state)
+{
+	struct dlsi_model_folder folder;
+
+	(void)state;
+	assert_int_equal(dlsi_model_folder_open(&folder, unit_alloc(), FASHION "/model.onnx", NULL), 0);
+	assert_int_equal(folder.plan.inputs[0].how->kind, DLSI_INPUT_TENSOR);
+	assert_int_equal(folder.plan.outputs[0].how->kind, DLSI_OUTPUT_TENSOR);
+	assert_int_equal(folder.labels.count, 0);
+	dlsi_model_folder_close(&folder);
+}
+
 static void test_survives_exhausted_memory(void **state)
 {
 	struct dlsi_model_folder folder;
@@ -189,4 +202,4 @@ UNIT_MAIN(test_opens_the_clothing_model, test_describes_it, test_names_what_is_m
 	test_names_a_graph_that_is_none, test_names_the_unknown_key, test_names_the_unknown_input,
 	test_names_both_shapes_if_a_photo_cannot_become_the_input, test_classes_need_as_many_labels,
 	test_classes_need_labels, test_there_cannot_be_more_best_than_classes,
-	test_without_description_it_takes_tensors, test_survives_exhausted_memory)
+	test_without_description_it_takes_tensors, test_a_file_alone_takes_tensors, test_survives_exhausted_memory)

@@ -201,6 +201,35 @@ static void test_many_threads_share_it(void **state)
 	dls_ctx_destroy(ctx);
 }
 
+static void test_prepares_and_profiles(void **state)
+{
+	struct dls_model *model;
+	struct dls_ctx *ctx = open_model(&model);
+	struct dls_model_memory one = DLS_MODEL_MEMORY_INIT, many = DLS_MODEL_MEMORY_INIT, none = {0};
+	struct dls_error err;
+	char *json = NULL;
+
+	(void)state;
+	assert_int_equal(dls_model_prepare(model, 1, &one, NULL), 0);
+	assert_int_equal(dls_model_prepare(model, 32, &many, NULL), 0);
+	assert_true(one.activation_bytes > 32 * PIXELS && many.activation_bytes > one.activation_bytes);
+	assert_true(one.weight_bytes > 1000000);
+	assert_int_equal(dls_model_prepare(model, 2, NULL, NULL), 0);
+	assert_int_equal(dls_model_prepare(model, 0, NULL, &err), DLS_EINVAL);
+	assert_int_equal(dls_model_prepare(model, 1, &none, &err), DLS_EINVAL); /* without its size */
+	assert_int_equal(dls_model_prepare(NULL, 1, NULL, &err), DLS_EINVAL);
+	assert_int_equal(dls_model_profile(model, 2, 0, &json, &err), DLS_EINVAL);
+	assert_int_equal(dls_model_profile(model, 2, 1001, &json, &err), DLS_EINVAL);
+	assert_non_null(strstr(err.text, "1 to 1000 runs, not 1001"));
+	assert_int_equal(dls_model_profile(model, 2, 1, NULL, &err), DLS_EINVAL);
+	assert_null(json);
+	assert_int_equal(dls_model_profile(model, 2, 1, &json, &err), 0);
+	assert_non_null(strstr(json, "\"operator\":\"Conv\""));
+	dls_free(ctx, json);
+	dls_model_destroy(model);
+	dls_ctx_destroy(ctx);
+}
+
 static void test_a_forked_child_is_told(void **state)
 {
 	struct dls_model *model;
@@ -220,4 +249,5 @@ static void test_a_forked_child_is_told(void **state)
 }
 
 UNIT_MAIN(test_names_classes, test_a_batch_is_its_items, test_folder_that_is_written_over_meanwhile,
-	test_refuses_what_does_not_fit, test_many_threads_share_it, test_a_forked_child_is_told)
+	test_refuses_what_does_not_fit, test_many_threads_share_it, test_prepares_and_profiles,
+	test_a_forked_child_is_told)

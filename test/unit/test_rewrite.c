@@ -109,7 +109,7 @@ static void run(
 	}
 	if (device->ops->set_create(device->state, graph, &set, &err) ||
 		device->ops->program_create(set, BATCH, &program, &err) ||
-		device->ops->program_run(program, &in, out, &err))
+		device->ops->program_run(program, &in, out, NULL, &err))
 		fail_msg("%s", err.text);
 	device->ops->program_destroy(program);
 	device->ops->set_destroy(set);

@@ -1,0 +1,284 @@
+#include "model/profile.h"
+
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/rng.h"
+#include "graph/op.h"
+#include "kernel/parallel.h"
+#include "op/work.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+/* Times of nodes; the last place is for what hands out their results, and for all of a run. */
+struct profile {
+	const struct dlsi_alloc *alloc;
+	struct dlsi_model *model;
+	const struct dlsi_graph *graph;
+	struct dlsi_device_facts facts;
+	int64_t batch;
+	uint32_t runs;
+	struct dls_tensor *inputs, *outputs;
+	void *memory;       /* that they lie in */
+	int64_t *step_ns;   /* of one run */
+	int64_t *node_ns;   /* of node i in run r: i * runs + r */
+	int64_t *median_ns; /* of each node, and of a whole run */
+};
+
+static int64_t *node_times(const struct profile *profile, uint32_t node)
+{
+	return profile->node_ns + (size_t)node * profile->runs;
+}
+
+/* ---- inputs and outputs */
+
+static int shape(const struct profile *profile, const struct dlsi_model_port *port, struct dls_tensor *tensor)
+{
+	*tensor = (struct dls_tensor){.size = sizeof *tensor, .dtype = port->dtype, .rank = port->rank};
+	memcpy(tensor->dims, port->dims, sizeof port->dims);
+	if (!dlsi_model_unbatchable(profile->model))
+		tensor->dims[0] = profile->batch;
+	return dls_tensor_bytes(tensor->dtype, tensor->rank, tensor->dims, &tensor->bytes);
+}
+
+/* Float32 elements are anything from 0 to 1, all others 0: a number of an element or a class that there always is. */
+static void fill(struct dls_tensor *tensors, size_t count)
+{
+	struct dlsi_rng rng;
+
+	dlsi_rng_init(&rng, 1);
+	for (size_t i = 0; i < count; i++) {
+		float *elements = (float *)(uintptr_t)tensors[i].data;
+
+		if (tensors[i].dtype != DLS_FLOAT32)
+			continue;
+		for (size_t k = 0; k < tensors[i].bytes / sizeof *elements; k++)
+			elements[k] = (float)dlsi_rng_below(&rng, 1 << 16) / (1 << 16);
+	}
+}
+
+static int make_tensors(struct profile *profile, struct dls_error *err)
+{
+	size_t inputs = dlsi_model_input_count(profile->model), outputs = dlsi_model_output_count(profile->model);
+	size_t total = ALIGNMENT;
+	uintptr_t at;
+
+	profile->inputs = dlsi_calloc(profile->alloc, inputs + outputs, sizeof *profile->inputs);
+	if (!profile->inputs)
+		return dlsi_fail_memory(err);
+	profile->outputs = profile->inputs + inputs;
+	for (size_t i = 0; i < inputs + outputs; i++) {
+		const struct dlsi_model_port *port = i < inputs ? dlsi_model_input(profile->model, i)
+								: dlsi_model_output(profile->model, i - inputs);
+
+		if (shape(profile, port, &profile->inputs[i]) ||
+			__builtin_add_overflow(total, profile->inputs[i].bytes, &total) ||
+			__builtin_add_overflow(total, ALIGNMENT, &total))
+			return dlsi_fail(err, DLS_EINVAL, "a batch of %" PRId64 " is too large", profile->batch);
+	}
+	profile->memory = dlsi_calloc(profile->alloc, total, 1);
+	if (!profile->memory)
+		return dlsi_fail_memory(err);
+	at = (uintptr_t)profile->memory;
+	for (size_t i = 0; i < inputs + outputs; i++) {
+		at = (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+		profile->inputs[i].data = (const void *)at;
+		at += profile->inputs[i].bytes;
+	}
+	fill(profile->inputs, inputs);
+	return 0;
+}
+
+/* ---- measuring */
+
+static int make_times(struct profile *profile, struct dls_error *err)
+{
+	size_t places = (size_t)profile->graph->node_count + 1;
+
+	profile->step_ns = dlsi_calloc(profile->alloc, profile->facts.step_count + 1, sizeof *profile->step_ns);
+	profile->node_ns = dlsi_calloc(profile->alloc, places * profile->runs, sizeof *profile->node_ns);
+	profile->median_ns = dlsi_calloc(profile->alloc, places + 1, sizeof *profile->median_ns);
+	return profile->step_ns && profile->node_ns && profile->median_ns ? 0 : dlsi_fail_memory(err);
+}
+
+/* The bounded ones have shrunk to what the run before gave. */
+static int run(struct profile *profile, struct dls_error *err)
+{
+	for (size_t i = 0; i < dlsi_model_output_count(profile->model); i++) {
+		const void *data = profile->outputs[i].data;
+
+		shape(profile, dlsi_model_output(profile->model, i), &profile->outputs[i]);
+		profile->outputs[i].data = data;
+	}
+	return dlsi_model_run_timed(
+		profile->model, profile->batch, profile->inputs, profile->outputs, profile->step_ns, err);
+}
+
+static int compare(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+static int64_t median(int64_t *times, uint32_t count)
+{
+	qsort(times, count, sizeof *times, compare);
+	return times[count / 2];
+}
+
+/* After a run that makes caches warm. */
+static int measure(struct profile *profile, struct dls_error *err)
+{
+	uint32_t places = profile->graph->node_count + 1;
+	int64_t *total_ns = dlsi_calloc(profile->alloc, profile->runs, sizeof *total_ns);
+	int rc = total_ns ? run(profile, err) : dlsi_fail_memory(err);
+
+	for (uint32_t r = 0; rc == 0 && r < profile->runs; r++) {
+		rc = run(profile, err);
+		for (uint32_t i = 0; rc == 0 && i < profile->facts.step_count; i++) {
+			node_times(profile, dlsi_model_step(profile->model, i).node)[r] += profile->step_ns[i];
+			total_ns[r] += profile->step_ns[i];
+		}
+	}
+	for (uint32_t i = 0; rc == 0 && i < places; i++)
+		profile->median_ns[i] = median(node_times(profile, i), profile->runs);
+	if (rc == 0)
+		profile->median_ns[places] = median(total_ns, profile->runs);
+	dlsi_free(profile->alloc, total_ns);
+	return rc;
+}
+
+/* ---- telling */
+
+static double round_to(double number, double unit)
+{
+	return round(number / unit) * unit;
+}
+
+/* The kernels of a node's steps from *step on, which is set behind them; "none" where nothing is to be done. */
+static char *list_kernels(const struct profile *profile, uint32_t node, uint32_t *step)
+{
+	struct dlsi_buffer text;
+	size_t length;
+
+	dlsi_buffer_init(&text, profile->alloc);
+	for (; *step < profile->facts.step_count; ++*step) {
+		struct dlsi_device_step now = dlsi_model_step(profile->model, *step);
+
+		if (now.node != node)
+			break;
+		dlsi_buffer_printf(&text, "%s%s", text.length ? ", " : "", now.kernel);
+	}
+	if (!text.length)
+		dlsi_buffer_printf(&text, "none");
+	dlsi_buffer_append(&text, "", 1);
+	if (text.failed) {
+		dlsi_buffer_fini(&text);
+		return NULL;
+	}
+	return (char *)dlsi_buffer_take(&text, &length);
+}
+
+/* A row; the node behind the last one is the handing out of outputs. */
+static bool add_node(const struct profile *profile, cJSON *nodes, uint32_t number, uint32_t *step)
+{
+	bool last = number == profile->graph->node_count;
+	const struct dlsi_node *node = last ? NULL : &profile->graph->nodes[number];
+	char *kernels = list_kernels(profile, number, step);
+	double ns = (double)profile->median_ns[number];
+	double total_ns = (double)profile->median_ns[profile->graph->node_count + 1];
+	double work = last ? 0 : dlsi_node_work(profile->graph, node, profile->batch);
+	cJSON *row = cJSON_CreateObject();
+	bool good = row && kernels && cJSON_AddStringToObject(row, "node", last ? "(outputs)" : node->name) &&
+		    cJSON_AddStringToObject(row, "operator", last ? "-" : node->op->name) &&
+		    cJSON_AddStringToObject(row, "kernel", kernels) && cJSON_AddNumberToObject(row, "ms", ns / 1e6) &&
+		    cJSON_AddNumberToObject(row, "share", total_ns > 0 ? round_to(ns / total_ns, 1e-4) : 0) &&
+		    (work <= 0 || ns <= 0 || cJSON_AddNumberToObject(row, "gflops", round_to(work / ns, 1e-2)));
+
+	dlsi_free(profile->alloc, kernels);
+	if (good && cJSON_AddItemToArray(nodes, row))
+		return true;
+	cJSON_Delete(row);
+	return false;
+}
+
+static bool add_nodes(const struct profile *profile, cJSON *json)
+{
+	cJSON *nodes = cJSON_AddArrayToObject(json, "nodes");
+	uint32_t step = 0;
+
+	for (uint32_t i = 0; nodes && i < profile->graph->node_count; i++)
+		if (!add_node(profile, nodes, i, &step))
+			return false;
+	return nodes &&
+	       (step == profile->facts.step_count || add_node(profile, nodes, profile->graph->node_count, &step));
+}
+
+static int tell(const struct profile *profile, char **json_out, struct dls_error *err)
+{
+	struct dls_model_memory memory = dlsi_profile_memory(profile->model);
+	double total_ns = (double)profile->median_ns[profile->graph->node_count + 1], work = 0;
+	cJSON *json = cJSON_CreateObject();
+	char *text = NULL;
+
+	for (uint32_t i = 0; i < profile->graph->node_count; i++)
+		work += dlsi_node_work(profile->graph, &profile->graph->nodes[i], profile->batch);
+	if (json && cJSON_AddNumberToObject(json, "batch", (double)profile->batch) &&
+		cJSON_AddNumberToObject(json, "threads", dlsi_parallel_threads()) &&
+		cJSON_AddNumberToObject(json, "runs", profile->runs) && add_nodes(profile, json) &&
+		cJSON_AddNumberToObject(json, "ms", total_ns / 1e6) &&
+		(total_ns <= 0 || cJSON_AddNumberToObject(json, "gflops", round_to(work / total_ns, 1e-2))) &&
+		cJSON_AddNumberToObject(json, "weight_bytes", (double)memory.weight_bytes) &&
+		cJSON_AddNumberToObject(json, "activation_bytes", (double)memory.activation_bytes))
+		text = dlsi_json_print(profile->alloc, json);
+	cJSON_Delete(json);
+	if (!text)
+		return dlsi_fail_memory(err);
+	*json_out = text;
+	return 0;
+}
+
+struct dls_model_memory dlsi_profile_memory(const struct dlsi_model *model)
+{
+	const struct dlsi_graph *graph = dlsi_model_graph(model);
+	struct dlsi_device_facts facts;
+	struct dls_model_memory memory = DLS_MODEL_MEMORY_INIT;
+
+	dlsi_model_facts(model, &facts);
+	memory.weight_bytes = facts.packed_bytes;
+	for (uint32_t i = 0; i < graph->value_count; i++)
+		if (graph->values[i].data)
+			memory.weight_bytes += dlsi_value_bytes(&graph->values[i]);
+	memory.activation_bytes = facts.activation_bytes;
+	return memory;
+}
+
+int dlsi_profile_measure(const struct dlsi_alloc *alloc, struct dlsi_model *model, int64_t batch, uint32_t runs,
+	char **json_out, struct dls_error *err)
+{
+	struct profile profile = {
+		.alloc = alloc, .model = model, .graph = dlsi_model_graph(model), .batch = batch, .runs = runs};
+	int rc = dlsi_model_prepare(model, batch, err);
+
+	if (rc)
+		return rc;
+	dlsi_model_facts(model, &profile.facts);
+	rc = make_tensors(&profile, err);
+	if (rc == 0)
+		rc = make_times(&profile, err);
+	if (rc == 0)
+		rc = measure(&profile, err);
+	if (rc == 0)
+		rc = tell(&profile, json_out, err);
+	dlsi_free(alloc, profile.median_ns);
+	dlsi_free(alloc, profile.node_ns);
+	dlsi_free(alloc, profile.step_ns);
+	dlsi_free(alloc, profile.memory);
+	dlsi_free(alloc, profile.inputs);
+	return rc;
+}
