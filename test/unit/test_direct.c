@@ -60,8 +60,8 @@ static void test_large_layers_stay_exact(void **state)
 		conv.source_channels = shapes[i][0];
 		conv.target_channels = shapes[i][1];
 		conv.height = conv.width = axis;
-		conv.source_pitch = conv.source_channels * size * size;
-		conv.target_pitch = conv.target_channels * size * size;
+		conv.source_pitch = kernel_pitch(conv.block, conv.source_channels, size * size);
+		conv.target_pitch = kernel_pitch(conv.block, conv.target_channels, size * size);
 		conv.clamp = DLSI_CLAMP_NONE;
 		kernel_conv_check(&ops, &conv, &rng, 1e-5F);
 	}
