@@ -14,13 +14,13 @@ threads and (in `vs_best` only) with one process per thread; the better one coun
 
 import json
 import os
-import pathlib
 import statistics
 import sys
 import time
 
 import infer_engines
 import infer_models
+import isa
 import numpy
 from infer_engines import Refused
 
@@ -60,10 +60,9 @@ def tell_ratio(figure, over, under, goal, better="higher", **more):
 
 
 def instruction_set():
-    flags = set(pathlib.Path("/proc/cpuinfo").read_text().split("flags", 1)[1].split("\n")[0].split())
-    found = "avx512" if "avx512bw" in flags else "avx2" if {"avx2", "fma"} <= flags else "generic"
-    held = os.environ.get("DLS_ISA", found)
-    return held if held in ("avx2", "generic") else found
+    names = isa.of_machine()
+    held = os.environ.get("DLS_ISA")
+    return held if held in names else names[-1]
 
 
 def take_turn(engine):

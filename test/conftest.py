@@ -24,9 +24,10 @@ def build():
 
 
 @pytest.fixture(scope="session")
-def process():
-    """One process with the library's engine for all tests; it begins with the first model that is loaded."""
-    with Engine() as engine:
+def process(request):
+    """One process with the library's engine for all tests; it begins with the first model that is loaded. Tests that
+    give it a name of isa.of_machine() have one that is held down to that."""
+    with Engine({"DLS_ISA": request.param} if hasattr(request, "param") else None) as engine:
         yield engine
 
 

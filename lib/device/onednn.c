@@ -1,5 +1,6 @@
 /* The processor as a device: oneDNN behind the table of device/device.h. */
 #include "device/device.h"
+#include "device/onednn_isa.h"
 #include "device/onednn_lower.h"
 #include "device/onednn_program.h"
 #include "device/own.h"
@@ -53,17 +54,24 @@ static const struct dlsi_lowering lowerings[] = {
 struct processor {
 	const struct dlsi_alloc *alloc;
 	dnnl_engine_t engine;
+	enum dlsi_isa isa;
 	struct dlsi_tuning tuning;
 };
 
 static int open_processor(const struct dlsi_alloc *alloc, void **state_out, struct dls_error *err)
 {
-	struct processor *processor = dlsi_calloc(alloc, 1, sizeof *processor);
+	struct processor *processor;
 	dnnl_status_t status;
+	enum dlsi_isa isa;
+	int rc = dlsi_onednn_isa(&isa, err);
 
+	if (rc)
+		return rc;
+	processor = dlsi_calloc(alloc, 1, sizeof *processor);
 	if (!processor)
 		return dlsi_fail_memory(err);
 	processor->alloc = alloc;
+	processor->isa = isa;
 	status = dnnl_engine_create(&processor->engine, dnnl_cpu, 0);
 	if (status != dnnl_success) {
 		dlsi_free(alloc, processor);
@@ -91,7 +99,8 @@ static int create_set(void *state, const struct dlsi_graph *graph, void **set_ou
 
 	if (!set)
 		return dlsi_fail_memory(err);
-	rc = dlsi_onednn_set_init(set, processor->alloc, processor->engine, &processor->tuning, graph, err);
+	rc = dlsi_onednn_set_init(
+		set, processor->alloc, processor->engine, processor->isa, &processor->tuning, graph, err);
 	if (rc) {
 		dlsi_onednn_set_fini(set);
 		dlsi_free(processor->alloc, set);

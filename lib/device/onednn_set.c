@@ -35,12 +35,11 @@ static void *take_block(struct dlsi_onednn_set *set, size_t bytes)
 }
 
 int dlsi_onednn_set_init(struct dlsi_onednn_set *set, const struct dlsi_alloc *alloc, dnnl_engine_t engine,
-	struct dlsi_tuning *tuning, const struct dlsi_graph *graph, struct dls_error *err)
+	enum dlsi_isa isa, struct dlsi_tuning *tuning, const struct dlsi_graph *graph, struct dls_error *err)
 {
 	dnnl_status_t status;
 
-	*set = (struct dlsi_onednn_set){
-		.alloc = alloc, .graph = graph, .engine = engine, .tuning = tuning, .isa = dlsi_isa_of_processor()};
+	*set = (struct dlsi_onednn_set){.alloc = alloc, .graph = graph, .engine = engine, .tuning = tuning, .isa = isa};
 	dlsi_onednn_pool_init(&set->pool, alloc);
 	status = dnnl_stream_create(&set->stream, engine, dnnl_stream_default_flags);
 	return status == dnnl_success ? 0 : dlsi_onednn_fail(err, status, "cannot make a stream");

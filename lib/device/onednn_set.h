@@ -32,7 +32,7 @@ struct dlsi_onednn_set {
 int dlsi_onednn_fail(struct dls_error *err, dnnl_status_t status, const char *what);
 
 int dlsi_onednn_set_init(struct dlsi_onednn_set *set, const struct dlsi_alloc *alloc, dnnl_engine_t engine,
-	struct dlsi_tuning *tuning, const struct dlsi_graph *graph, struct dls_error *err);
+	enum dlsi_isa isa, struct dlsi_tuning *tuning, const struct dlsi_graph *graph, struct dls_error *err);
 void dlsi_onednn_set_fini(struct dlsi_onednn_set *set);
 
 /* The constant at `data`, which is laid out as `from`, laid out as `to`: made the first time, shared from then on, and

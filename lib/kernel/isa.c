@@ -1,5 +1,6 @@
 #include "kernel/isa.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const names[] = {
@@ -36,4 +37,15 @@ bool dlsi_isa_from_name(const char *name, enum dlsi_isa *isa_out)
 		}
 	}
 	return false;
+}
+
+int dlsi_isa_choose(enum dlsi_isa *isa_out, struct dls_error *err)
+{
+	const char *name = getenv("DLS_ISA");
+	enum dlsi_isa most = dlsi_isa_of_processor(), named = most;
+
+	if (name && *name && !dlsi_isa_from_name(name, &named))
+		return dlsi_fail(err, DLS_EINVAL, "DLS_ISA is \"%s\": it may be generic, avx2 or avx512", name);
+	*isa_out = named < most ? named : most;
+	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef DLSI_ISA_H
 #define DLSI_ISA_H
 
+#include "base/error.h"
 #include <stdbool.h>
 
 enum dlsi_isa {
@@ -13,6 +14,10 @@ enum dlsi_isa {
 
 /* The highest that the processor has. */
 enum dlsi_isa dlsi_isa_of_processor(void);
+
+/* The same, but no higher than what the environment's DLS_ISA names, if it is there and not empty. Errors: DLS_EINVAL
+ * (it names none). */
+int dlsi_isa_choose(enum dlsi_isa *isa_out, struct dls_error *err);
 
 /* The channels in a block of the layout nChw8c or nChw16c for which the kernels at `isa` are made. */
 int dlsi_isa_block(enum dlsi_isa isa);

@@ -3,6 +3,7 @@
 #include "base/condition.h"
 #include "base/limits.h"
 #include "base/random.h"
+#include "kernel/isa.h"
 #include "worker/model_cache.h"
 #include <limits.h>
 #include <stdio.h>
@@ -155,8 +156,11 @@ int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options
 int dlsi_node_worker_check_options(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_error *err)
 {
 	struct dlsi_plane_options plane = {options->master, options->data_bind, options->insecure};
+	enum dlsi_isa isa;
 	int rc = dlsi_plane_check(&plane, err);
 
+	if (rc == 0 && !options->no_models)
+		rc = dlsi_isa_choose(&isa, err);
 	return rc || options->no_models ? rc : dlsi_worker_cache_check(&ctx->alloc, options->cache_dir, err);
 }
 

@@ -58,6 +58,15 @@ def test_bad_options_are_one_sentence(programs, program, words, code, part):
     assert part in ended.err
 
 
+def test_an_unknown_instruction_set_is_one_sentence(programs):
+    sentence = 'dls-worker: DLS_ISA is "avx": it may be generic, avx2 or avx512\n'
+    for words in ([], ["--check"]):
+        ended = programs.run("dls-worker", *words, DLS_ISA="avx")
+        assert (ended.code, ended.out, ended.err) == (2, "", sentence)
+    assert programs.run("dls-worker", "--check", "--no-models", DLS_ISA="avx").code == 0
+    assert programs.run("dls-worker", "--check", DLS_ISA="generic").code == 0
+
+
 def test_nothing_is_started(programs, tmp_path):
     """The port may be in use by the very master whose options are checked."""
     master = programs.master()

@@ -231,6 +231,8 @@ int main(void)
 	char line[LINE];
 	int rc = dlsi_device_create(&dlsi_alloc_libc, &dlsi_device_onednn, &tool.device, &err);
 
+	if (rc)
+		fprintf(stderr, "%s\n", err.text);
 	while (rc == 0 && fgets(line, sizeof line, stdin)) {
 		int failure = obey(&tool, line, &err);
 

@@ -5,6 +5,7 @@ import pathlib
 import shutil
 
 import conform
+import isa
 import numpy
 import onnx
 import pytest
@@ -15,8 +16,10 @@ SUITES = {"node": 932, "pytorch-converted": 82, "pytorch-operator": 35, "simple"
 pytestmark = pytest.mark.skipif(not DATA.exists(), reason="libonnx-testdata is not installed")
 
 
+@pytest.mark.parametrize("path", isa.of_machine())
 @pytest.mark.parametrize("suite", SUITES)
-def test_suite(suite):
+def test_suite(suite, path, monkeypatch):
+    monkeypatch.setenv("DLS_ISA", path)
     results = conform.conform(DATA, {suite})
     assert results.problems == []
     assert results.counts[suite].total() == SUITES[suite]

@@ -3,6 +3,7 @@
 import re
 import zlib
 
+import isa
 import numpy
 import onnx
 import onnx.parser
@@ -291,6 +292,7 @@ def made(opset, body, inputs, constants, rng):
     return model.SerializeToString()
 
 
+@pytest.mark.parametrize("process", isa.of_machine(), indirect=True, scope="session")
 @pytest.mark.parametrize("name", CASES)
 def test_operator(name, engine):
     opset, body, inputs, constants = CASES[name]

@@ -4,6 +4,7 @@ than the one that a file of the ONNX model zoo has written into its input and it
 import functools
 import pathlib
 
+import isa
 import numpy
 import onnx
 import onnxruntime
@@ -15,6 +16,7 @@ DATA = pathlib.Path(__file__).parent / "data"
 BATCHES = (1, 2, 7)
 SEEDED = ("alexnet", "googlenet", "resnet50", "squeezenet", "shufflenet", "densenet121", "vgg19", "zfnet512", "inception_v2")
 TRAINED = ("mnist", "ultraface")
+LIGHT = ("alexnet", "googlenet", "resnet50", "squeezenet", "shufflenet", *TRAINED)  # that take no seconds on any machine
 
 
 @pytest.fixture
@@ -45,6 +47,14 @@ def test_same_as_item_by_item(process, path, batch):
     arrays, answers = items(path)
     ours = process.run([arrays[:batch]], batch)[1]
     assert_equal(ours, [answer[:batch] for answer in answers])
+
+
+@pytest.mark.parametrize("process", isa.of_machine(), indirect=True, scope="session")
+@pytest.mark.parametrize("name", LIGHT)
+def test_every_instruction_set(process, path):
+    process.load(path)
+    arrays, answers = items(path)
+    assert_equal(process.run([arrays[:2]], 2)[1], [answer[:2] for answer in answers])
 
 
 @pytest.mark.parametrize("number", range(3))
