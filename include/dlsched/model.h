@@ -1,6 +1,6 @@
-/* A model folder: model.onnx, model.json (how inputs are prepared and outputs read) and labels.txt (line n names class
- * n - 1), opened here to be looked at, to name classes, or to be run without any cluster. An ONNX file alone is a model
- * that takes tensors and gives tensors. */
+/* A model folder: model.onnx with the files in which it keeps data, model.json (how inputs are prepared and outputs
+ * read) and labels.txt (line n names class n - 1), opened here to be looked at, to name classes, or to be run without
+ * any cluster. An ONNX file alone, with its data beside it, is a model that takes tensors and gives tensors. */
 #ifndef DLSCHED_MODEL_H
 #define DLSCHED_MODEL_H
 

@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include "base/limits.h"
 #include "base/random.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +12,13 @@
 #include <unistd.h>
 
 /* Opens a regular file of at most `limit` bytes; the descriptor or a negative code. */
-static int open_regular(const char *path, uint64_t limit, size_t *length_out, struct dls_error *err)
+static int open_regular(const char *path, int flags, uint64_t limit, size_t *length_out, struct dls_error *err)
 {
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
 
+	if (fd < 0 && errno == ELOOP && flags & O_NOFOLLOW)
+		return dlsi_fail(err, DLS_EINVAL, "%s is a link; put the file itself there", path);
 	if (fd < 0)
 		return dlsi_fail_errno(err, errno == ENOENT || errno == ENOTDIR ? DLS_ENOTFOUND : DLS_EIO, errno,
 			"cannot open %s", path);
@@ -57,13 +60,13 @@ static ssize_t read_all(int fd, uint8_t *data, size_t length)
 	return (ssize_t)done;
 }
 
-int dlsi_file_read(const struct dlsi_alloc *alloc, const char *path, uint64_t limit, uint8_t **data_out,
+static int read_regular(const struct dlsi_alloc *alloc, const char *path, int flags, uint64_t limit, uint8_t **data_out,
 	size_t *length_out, struct dls_error *err)
 {
 	size_t length;
 	ssize_t got;
 	uint8_t *data;
-	int error, fd = open_regular(path, limit, &length, err);
+	int error, fd = open_regular(path, flags, limit, &length, err);
 
 	if (fd < 0)
 		return fd;
@@ -81,6 +84,34 @@ int dlsi_file_read(const struct dlsi_alloc *alloc, const char *path, uint64_t li
 	*data_out = data;
 	*length_out = (size_t)got;
 	return 0;
+}
+
+int dlsi_file_read(const struct dlsi_alloc *alloc, const char *path, uint64_t limit, uint8_t **data_out,
+	size_t *length_out, struct dls_error *err)
+{
+	return read_regular(alloc, path, 0, limit, data_out, length_out, err);
+}
+
+bool dlsi_file_is_plain_name(const char *name, size_t length)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+
+	if (length == 0 || length > DLSI_BUNDLE_NAME_BYTES || name[0] == '.')
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (!name[i] || !strchr(letters, name[i]))
+			return false;
+	return true;
+}
+
+int dlsi_file_read_inside(const struct dlsi_alloc *alloc, const char *folder, const char *name, uint64_t limit,
+	uint8_t **data_out, size_t *length_out, struct dls_error *err)
+{
+	char *path = dlsi_file_join(alloc, folder, name);
+	int rc = path ? read_regular(alloc, path, O_NOFOLLOW, limit, data_out, length_out, err) : dlsi_fail_memory(err);
+
+	dlsi_free(alloc, path);
+	return rc;
 }
 
 int dlsi_file_hash_open(
@@ -107,7 +138,7 @@ int dlsi_file_hash(
 	const char *path, uint64_t limit, struct dlsi_hash *hash_out, uint64_t *length_out, struct dls_error *err)
 {
 	size_t announced;
-	int rc, fd = open_regular(path, limit, &announced, err);
+	int rc, fd = open_regular(path, 0, limit, &announced, err);
 
 	if (fd < 0)
 		return fd;
@@ -132,7 +163,7 @@ int dlsi_file_read_head(
 {
 	size_t length, wanted;
 	ssize_t got;
-	int error, fd = open_regular(path, limit, &length, err);
+	int error, fd = open_regular(path, 0, limit, &length, err);
 
 	if (fd < 0)
 		return fd;

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -12,6 +13,15 @@
  * Errors: DLS_ENOTFOUND, DLS_EINVAL (a directory or another kind of file), DLS_ELIMIT, DLS_EIO, DLS_ENOMEM. */
 int dlsi_file_read(const struct dlsi_alloc *alloc, const char *path, uint64_t limit, uint8_t **data_out,
 	size_t *length_out, struct dls_error *err);
+
+/* The same for a file that lies in the folder itself under a plain name, and is no link. Errors: as
+ * dlsi_file_read, DLS_EINVAL also for a link. */
+int dlsi_file_read_inside(const struct dlsi_alloc *alloc, const char *folder, const char *name, uint64_t limit,
+	uint8_t **data_out, size_t *length_out, struct dls_error *err);
+
+/* Whether this is a name for a file that can neither lead out of a folder nor hide in it: at most 255 characters out of
+ * A-Z a-z 0-9 . _ - of which a dot is not the first. */
+bool dlsi_file_is_plain_name(const char *name, size_t length);
 
 /* Hashes a regular file of at most `limit` bytes. Errors: as dlsi_file_read, without DLS_ENOMEM. */
 int dlsi_file_hash(

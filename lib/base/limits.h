@@ -80,7 +80,7 @@
 #define DLSI_NEWS_PER_SECOND 16  /* after that */
 
 /* Model folders and caches */
-#define DLSI_BUNDLE_FILES      64
+#define DLSI_BUNDLE_FILES      1024 /* some exporters write a file per weight */
 #define DLSI_BUNDLE_NAME_BYTES 255
 #define DLSI_MODEL_FILE_BYTES  (4ULL * 1024 * 1024 * 1024)
 #define DLSI_MODEL_JSON_BYTES  (1024 * 1024)
@@ -95,6 +95,7 @@
 #define DLSI_BATCH_BYTES       (256ULL * 1024 * 1024) /* inputs and outputs of one run */
 
 /* Foreign files */
+#define DLSI_ONNX_BYTES       (2147483647ULL) /* protobuf has no larger messages */
 #define DLSI_ONNX_DEPTH       64
 #define DLSI_ONNX_MESSAGES    (1024 * 1024)           /* protobuf messages in one file */
 #define DLSI_GRAPH_NODES      16384                   /* operators of one model: some steps take time by their square */

@@ -3,23 +3,12 @@
 #include "model/folder.h"
 #include "store/bundle.h"
 
-/* Opens the model once to see that workers can: what is wrong with it is said here and not by each of them. */
-static int check_model(const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
-{
-	struct dlsi_model_folder model;
-	int rc = dlsi_model_folder_open(&model, alloc, path, err);
-
-	if (rc == 0)
-		dlsi_model_folder_close(&model);
-	return rc;
-}
-
 /* Offers the list of a model's files, and the files. */
-static int offer_bundle(struct dls_job *job, const char *path, const struct dlsi_bundle *bundle, struct dls_error *err)
+static int offer_bundle(struct dls_job *job, const struct dlsi_bundle_source *sources, const struct dlsi_bundle *bundle,
+	struct dls_error *err)
 {
-	const struct dlsi_alloc *alloc = &job->client->ctx->alloc;
 	struct dlsi_blob list = {bundle->id, bundle->length, DLSI_PROOF_HASH};
-	struct dlsi_source source = {.frame = dlsi_frame_copy(alloc, bundle->bytes, bundle->length)};
+	struct dlsi_source source = {.frame = dlsi_frame_copy(&job->client->ctx->alloc, bundle->bytes, bundle->length)};
 	int rc;
 
 	if (!source.frame)
@@ -27,31 +16,44 @@ static int offer_bundle(struct dls_job *job, const char *path, const struct dlsi
 	rc = dlsi_shares_add(&job->shares, &list, &source, err);
 	dlsi_frame_unref(source.frame);
 	for (unsigned i = 0; rc == 0 && i < bundle->count; i++) {
-		const struct dlsi_bundle_file *file = &bundle->files[i];
+		const struct dlsi_bundle_file *file = dlsi_bundle_find(bundle, sources[i].name);
 		struct dlsi_blob blob = {file->hash, file->length, DLSI_PROOF_HASH};
-		char *place = dlsi_bundle_path(alloc, path, file->name);
 
-		if (!place)
-			return dlsi_fail_memory(err);
-		source = (struct dlsi_source){.path = place};
+		source = (struct dlsi_source){.path = sources[i].path};
 		rc = dlsi_shares_add(&job->shares, &blob, &source, err);
-		dlsi_free(alloc, place);
 	}
 	return rc;
 }
 
-int dlsi_node_job_share_model(struct dls_job *job, const char *path, struct dlsi_blob *model_out, struct dls_error *err)
+static int share(
+	struct dls_job *job, const struct dlsi_model_folder *folder, struct dlsi_blob *model_out, struct dls_error *err)
 {
-	const struct dlsi_alloc *alloc = &job->client->ctx->alloc;
+	struct dlsi_bundle_source *sources;
 	struct dlsi_bundle bundle;
-	int rc = check_model(alloc, path, err);
+	size_t count;
+	int rc = dlsi_model_folder_sources(folder, &sources, &count, err);
 
-	if (rc == 0)
-		rc = dlsi_bundle_read(alloc, path, &bundle, err);
 	if (rc)
 		return rc;
-	*model_out = (struct dlsi_blob){bundle.id, bundle.length, DLSI_PROOF_HASH};
-	rc = offer_bundle(job, path, &bundle, err);
-	dlsi_bundle_fini(&bundle);
+	rc = dlsi_bundle_read(folder->alloc, sources, count, &bundle, err);
+	if (rc == 0) {
+		*model_out = (struct dlsi_blob){bundle.id, bundle.length, DLSI_PROOF_HASH};
+		rc = offer_bundle(job, sources, &bundle, err);
+		dlsi_bundle_fini(&bundle);
+	}
+	dlsi_model_folder_free_sources(folder, sources, count);
+	return rc;
+}
+
+/* The model is opened once to see that workers can: what is wrong with it is said here and not by each of them. */
+int dlsi_node_job_share_model(struct dls_job *job, const char *path, struct dlsi_blob *model_out, struct dls_error *err)
+{
+	struct dlsi_model_folder folder;
+	int rc = dlsi_model_folder_open(&folder, &job->client->ctx->alloc, path, err);
+
+	if (rc)
+		return rc;
+	rc = share(job, &folder, model_out, err);
+	dlsi_model_folder_close(&folder);
 	return rc;
 }

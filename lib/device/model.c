@@ -49,8 +49,8 @@ static int list_ports(struct dlsi_model *model, struct dls_error *err)
 	return 0;
 }
 
-int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, const char *name, const void *onnx,
-	size_t length, struct dlsi_model **model_out, struct dls_error *err)
+int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, const char *name,
+	const struct dlsi_onnx *onnx, struct dlsi_model **model_out, struct dls_error *err)
 {
 	struct dlsi_model *model = dlsi_calloc(alloc, 1, sizeof *model);
 	int rc;
@@ -60,7 +60,7 @@ int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, 
 	model->alloc = alloc;
 	model->device = device;
 	model->name = dlsi_strdup(alloc, name);
-	rc = model->name ? dlsi_graph_load(alloc, onnx, length, &model->graph, err) : dlsi_fail_memory(err);
+	rc = model->name ? dlsi_graph_load(alloc, onnx, &model->graph, err) : dlsi_fail_memory(err);
 	if (rc == 0)
 		rc = dlsi_graph_rewrite(model->graph, err);
 	if (rc == 0)

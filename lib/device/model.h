@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "device/device.h"
+#include "reader/onnx.h"
 #include <dlsched/tensor.h>
 #include <stdbool.h>
 
@@ -34,14 +35,13 @@ struct dlsi_model_port {
 	bool bounded; /* an output whose dims are the most that there can be; each run tells how many there are */
 };
 
-/* Reads, checks and rewrites the model. `name` stands for it in errors ("model.onnx"). The `length` bytes at `onnx` (a
- * mapped file, say) are borrowed: they must stay and not change until dlsi_model_destroy. The device must outlive the
- * model too.
+/* Reads, checks and rewrites the model. `name` stands for it in errors ("model.onnx"). The bytes of the
+ * files are borrowed: they must stay and not change until dlsi_model_destroy. The device must outlive the model too.
  *
  * Errors: DLS_EFORMAT (not ONNX, truncated, inconsistent), DLS_EUNSUPPORTED (an operator, version or form that is not
- * known, by its name and its node's), DLS_ELIMIT, DLS_ENOMEM. */
-int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, const char *name, const void *onnx,
-	size_t length, struct dlsi_model **model_out, struct dls_error *err);
+ * known, by its name and its node's), DLS_ELIMIT, DLS_ENOMEM, those of onnx->find. */
+int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, const char *name,
+	const struct dlsi_onnx *onnx, struct dlsi_model **model_out, struct dls_error *err);
 
 /* NULL is allowed. */
 void dlsi_model_destroy(struct dlsi_model *model);

@@ -16,25 +16,39 @@ static bool is_file(const char *path)
 	return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
 }
 
-static int load_graph(
-	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
+/* One that is too long is not even read. */
+static int read_onnx(struct dlsi_model_folder *folder, struct dls_error *err)
 {
-	int rc = dlsi_file_read(alloc, path, DLSI_MODEL_FILE_BYTES, &folder->onnx, &folder->onnx_length, err);
+	size_t length;
+	int rc = dlsi_file_read_head(folder->onnx_path, UINT64_MAX, NULL, 0, &length, err);
 
 	if (rc)
 		return rc;
-	rc = dlsi_graph_load(alloc, folder->onnx, folder->onnx_length, &folder->graph, err);
-	return rc && rc != DLS_ENOMEM ? dlsi_fail_in(err, rc, "%s", path) : rc;
+	rc = dlsi_onnx_check_length(length, err);
+	if (rc)
+		return dlsi_fail_in(err, rc, "%s", folder->onnx_path);
+	return dlsi_file_read(
+		folder->alloc, folder->onnx_path, DLSI_ONNX_BYTES, &folder->onnx, &folder->onnx_length, err);
 }
 
-static int load_graph_of_folder(
-	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
+/* `path` is that of the ONNX file, or with a `name` that of the folder which has it. */
+static int load_graph(struct dlsi_model_folder *folder, const char *path, const char *name, struct dls_error *err)
 {
-	char *name = dlsi_file_join(alloc, path, DLSI_MODEL_ONNX);
-	int rc = name ? load_graph(folder, alloc, name, err) : dlsi_fail_memory(err);
+	const struct dlsi_alloc *alloc = folder->alloc;
+	struct dlsi_onnx onnx;
+	int rc;
 
-	dlsi_free(alloc, name);
-	return rc;
+	folder->onnx_path = name ? dlsi_file_join(alloc, path, name) : dlsi_strdup(alloc, path);
+	if (!folder->onnx_path)
+		return dlsi_fail_memory(err);
+	rc = dlsi_model_data_init(&folder->data, alloc, folder->onnx_path, err);
+	if (rc == 0)
+		rc = read_onnx(folder, err);
+	if (rc)
+		return rc;
+	onnx = dlsi_model_folder_onnx(folder);
+	rc = dlsi_graph_load(alloc, &onnx, &folder->graph, err);
+	return rc && rc != DLS_ENOMEM ? dlsi_fail_in(err, rc, "%s", folder->onnx_path) : rc;
 }
 
 /* Reads a file of the folder that may be missing; *data_out is then NULL. */
@@ -58,6 +72,7 @@ static int read_description(
 	size_t length;
 	int rc = name ? read_if_there(alloc, name, DLSI_MODEL_JSON_BYTES, &text, &length, err) : dlsi_fail_memory(err);
 
+	folder->has_description = text != NULL;
 	if (rc == 0 && text)
 		rc = dlsi_description_parse(&folder->description, name, text, length, err);
 	dlsi_free(alloc, text);
@@ -97,14 +112,14 @@ static int make_plan(
 }
 
 /* Classes without names are of no use to the reader, and a list of another length is that of another model. */
-static int check_labels(const struct dlsi_model_folder *folder, bool there, const char *name, struct dls_error *err)
+static int check_labels(const struct dlsi_model_folder *folder, const char *name, struct dls_error *err)
 {
 	for (size_t i = 0; i < folder->plan.output_count; i++) {
 		const struct dlsi_output_plan *output = &folder->plan.outputs[i];
 
 		if (output->how->kind != DLSI_OUTPUT_CLASSES)
 			continue;
-		if (!there)
+		if (!folder->has_labels)
 			return dlsi_fail(err, DLS_ENOTFOUND,
 				"%s is missing; it needs a line for each of the %zu classes of the output \"%s\"", name,
 				output->count, output->name);
@@ -124,13 +139,14 @@ static int read_labels(
 	size_t length;
 	int rc = name ? read_if_there(alloc, name, DLSI_LABELS_BYTES, &text, &length, err) : dlsi_fail_memory(err);
 
+	folder->has_labels = text != NULL;
 	if (rc == 0 && text) {
 		rc = dlsi_labels_parse(alloc, text, length, &folder->labels, err);
 		if (rc && rc != DLS_ENOMEM)
 			dlsi_fail_in(err, rc, "%s", path);
 	}
 	if (rc == 0)
-		rc = check_labels(folder, text != NULL, name, err);
+		rc = check_labels(folder, name, err);
 	dlsi_free(alloc, text);
 	dlsi_free(alloc, name);
 	return rc;
@@ -139,12 +155,13 @@ static int read_labels(
 int dlsi_model_folder_open(
 	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err)
 {
-	struct dlsi_model_folder made = {.alloc = alloc, .plan.alloc = alloc, .labels.alloc = alloc};
+	struct dlsi_model_folder made = {
+		.alloc = alloc, .data.alloc = alloc, .plan.alloc = alloc, .labels.alloc = alloc};
 	bool alone = is_file(path);
 	int rc;
 
 	dlsi_description_init(&made.description, alloc);
-	rc = alone ? load_graph(&made, alloc, path, err) : load_graph_of_folder(&made, alloc, path, err);
+	rc = load_graph(&made, path, alone ? NULL : DLSI_MODEL_ONNX, err);
 	if (rc == 0 && !alone)
 		rc = read_description(&made, alloc, path, err);
 	if (rc == 0)
@@ -164,7 +181,59 @@ void dlsi_model_folder_close(struct dlsi_model_folder *folder)
 	dlsi_model_plan_fini(&folder->plan);
 	dlsi_description_fini(&folder->description);
 	dlsi_graph_destroy(folder->graph);
+	dlsi_model_data_fini(&folder->data);
 	dlsi_free(folder->alloc, folder->onnx);
+	dlsi_free(folder->alloc, folder->onnx_path);
+}
+
+struct dlsi_onnx dlsi_model_folder_onnx(struct dlsi_model_folder *folder)
+{
+	return (struct dlsi_onnx){.file = folder->onnx,
+		.length = folder->onnx_length,
+		.find = dlsi_model_data_find,
+		.find_arg = &folder->data};
+}
+
+static int add_source(const struct dlsi_model_folder *folder, const char *name, struct dlsi_bundle_source *sources,
+	size_t *count, struct dls_error *err)
+{
+	char *path = *count ? dlsi_file_join(folder->alloc, folder->data.folder, name)
+			    : dlsi_strdup(folder->alloc, folder->onnx_path);
+
+	if (!path)
+		return dlsi_fail_memory(err);
+	sources[(*count)++] = (struct dlsi_bundle_source){.name = name, .path = path};
+	return 0;
+}
+
+int dlsi_model_folder_sources(const struct dlsi_model_folder *folder, struct dlsi_bundle_source **sources_out,
+	size_t *count_out, struct dls_error *err)
+{
+	struct dlsi_bundle_source *sources = dlsi_calloc(folder->alloc, 3 + folder->data.count, sizeof *sources);
+	size_t count = 0;
+	int rc = sources ? add_source(folder, DLSI_MODEL_ONNX, sources, &count, err) : dlsi_fail_memory(err);
+
+	if (rc == 0 && folder->has_description)
+		rc = add_source(folder, DLSI_MODEL_JSON, sources, &count, err);
+	if (rc == 0 && folder->has_labels)
+		rc = add_source(folder, DLSI_MODEL_LABELS, sources, &count, err);
+	for (size_t i = 0; rc == 0 && i < folder->data.count; i++)
+		rc = add_source(folder, folder->data.files[i].name, sources, &count, err);
+	if (rc) {
+		dlsi_model_folder_free_sources(folder, sources, count);
+		return rc;
+	}
+	*sources_out = sources;
+	*count_out = count;
+	return 0;
+}
+
+void dlsi_model_folder_free_sources(
+	const struct dlsi_model_folder *folder, struct dlsi_bundle_source *sources, size_t count)
+{
+	while (count)
+		dlsi_free(folder->alloc, sources[--count].path);
+	dlsi_free(folder->alloc, sources);
 }
 
 /* null stands for a dimension that the file leaves open. */

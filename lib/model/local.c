@@ -84,16 +84,14 @@ int dlsi_node_model_check(const struct dls_model *model, struct dls_error *err)
 static int load(struct dls_model *model, struct dls_error *err)
 {
 	const struct dlsi_alloc *alloc = &model->ctx->alloc;
-	const struct dlsi_model_folder *folder = &model->folder;
+	struct dlsi_onnx onnx = dlsi_model_folder_onnx(&model->folder);
 	struct dlsi_device *device;
 	int rc;
 
 	if (model->model)
 		return 0;
 	rc = dlsi_ctx_device(model->ctx, &device, err);
-	return rc ? rc
-		  : dlsi_model_load(
-			    alloc, device, DLSI_MODEL_ONNX, folder->onnx, folder->onnx_length, &model->model, err);
+	return rc ? rc : dlsi_model_load(alloc, device, DLSI_MODEL_ONNX, &onnx, &model->model, err);
 }
 
 static void execute(struct dlsi_work *work)

@@ -40,7 +40,7 @@ static bool read_strings(struct dlsi_graph *graph, const Onnx__AttributeProto *p
 }
 
 /* A tensor is a value of the graph, a constant that no node takes. */
-static int read_tensor(struct dlsi_graph *graph, const Onnx__TensorProto *proto, const uint8_t *file,
+static int read_tensor(struct dlsi_graph *graph, const Onnx__TensorProto *proto, const struct dlsi_onnx *onnx,
 	const struct dlsi_node *node, struct dlsi_attribute *attribute, struct dls_error *err)
 {
 	char what[256];
@@ -50,7 +50,7 @@ static int read_tensor(struct dlsi_graph *graph, const Onnx__TensorProto *proto,
 	attribute->value = dlsi_graph_add_value(graph, attribute->name);
 	if (attribute->value == DLSI_NO_VALUE)
 		return dlsi_fail_memory(err);
-	return dlsi_tensor_read(graph, proto, file, what, attribute->value, err);
+	return dlsi_tensor_read(graph, proto, onnx, what, attribute->value, err);
 }
 
 /* Fills all but the name, of what is no tensor. Returns false when memory is exhausted. */
@@ -87,7 +87,7 @@ static bool read_value(struct dlsi_graph *graph, const Onnx__AttributeProto *pro
 	}
 }
 
-int dlsi_attributes_read(struct dlsi_graph *graph, const Onnx__NodeProto *proto, const uint8_t *file,
+int dlsi_attributes_read(struct dlsi_graph *graph, const Onnx__NodeProto *proto, const struct dlsi_onnx *onnx,
 	struct dlsi_node *node, struct dls_error *err)
 {
 	int rc = 0;
@@ -108,7 +108,7 @@ int dlsi_attributes_read(struct dlsi_graph *graph, const Onnx__NodeProto *proto,
 			return dlsi_fail_memory(err);
 		if (proto->attribute[i]->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR &&
 			proto->attribute[i]->t)
-			rc = read_tensor(graph, proto->attribute[i]->t, file, node, attribute, err);
+			rc = read_tensor(graph, proto->attribute[i]->t, onnx, node, attribute, err);
 		else if (!read_value(graph, proto->attribute[i], attribute))
 			rc = dlsi_fail_memory(err);
 		node->attribute_count++;
@@ -129,8 +129,8 @@ static int set_constant(struct dlsi_graph *graph, uint32_t value, enum dls_dtype
 	return constant->data ? 0 : dlsi_fail_memory(err);
 }
 
-int dlsi_constant_read(struct dlsi_graph *graph, const Onnx__NodeProto *proto, const uint8_t *file, uint32_t value,
-	struct dls_error *err)
+int dlsi_constant_read(struct dlsi_graph *graph, const Onnx__NodeProto *proto, const struct dlsi_onnx *onnx,
+	uint32_t value, struct dls_error *err)
 {
 	const Onnx__AttributeProto *attribute = proto->n_attribute == 1 ? proto->attribute[0] : NULL;
 	const char *name = attribute && attribute->name ? attribute->name : "";
@@ -138,7 +138,7 @@ int dlsi_constant_read(struct dlsi_graph *graph, const Onnx__NodeProto *proto, c
 
 	snprintf(what, sizeof what, "the constant '%s'", graph->values[value].name);
 	if (strcmp(name, "value") == 0 && attribute->t)
-		return dlsi_tensor_read(graph, attribute->t, file, what, value, err);
+		return dlsi_tensor_read(graph, attribute->t, onnx, what, value, err);
 	if (strcmp(name, "value_float") == 0)
 		return set_constant(graph, value, DLS_FLOAT32, &attribute->f, 1, 0, err);
 	if (strcmp(name, "value_int") == 0)

@@ -1,19 +1,35 @@
 #include "reader/load.h"
 
+#include "base/limits.h"
 #include "graph/infer.h"
 #include "graph/order.h"
 #include "reader/read.h"
+#include <inttypes.h>
 
-int dlsi_graph_load(const struct dlsi_alloc *alloc, const void *file, size_t length, struct dlsi_graph **graph_out,
+int dlsi_onnx_check_length(uint64_t length, struct dls_error *err)
+{
+	if (length <= DLSI_ONNX_BYTES)
+		return 0;
+	return dlsi_fail(err, DLS_ELIMIT,
+		"it has %" PRIu64
+		" bytes, and an ONNX file ends at 2 GB: save the model with its data in files beside it "
+		"(external data)",
+		length);
+}
+
+int dlsi_graph_load(const struct dlsi_alloc *alloc, const struct dlsi_onnx *onnx, struct dlsi_graph **graph_out,
 	struct dls_error *err)
 {
-	struct dlsi_graph *graph = dlsi_calloc(alloc, 1, sizeof *graph);
-	int rc;
+	int rc = dlsi_onnx_check_length(onnx->length, err);
+	struct dlsi_graph *graph;
 
+	if (rc)
+		return rc;
+	graph = dlsi_calloc(alloc, 1, sizeof *graph);
 	if (!graph)
 		return dlsi_fail_memory(err);
 	dlsi_arena_init(&graph->arena, alloc);
-	rc = dlsi_graph_read(graph, file, length, err);
+	rc = dlsi_graph_read(graph, onnx, err);
 	if (rc == 0)
 		rc = dlsi_graph_order(graph, err);
 	if (rc == 0)

@@ -3,10 +3,11 @@
 #define DLSI_LOAD_H
 
 #include "graph/graph.h"
+#include "reader/onnx.h"
 
-/* `file` stays borrowed by the graph. Nothing is rewritten yet (rewrite/rewrite.h).
- * Errors: DLS_EFORMAT, DLS_EUNSUPPORTED, DLS_ELIMIT, DLS_ENOMEM. */
-int dlsi_graph_load(const struct dlsi_alloc *alloc, const void *file, size_t length, struct dlsi_graph **graph_out,
+/* The bytes of the files stay borrowed by the graph, `onnx` itself does not. Nothing is rewritten yet
+ * (rewrite/rewrite.h). Errors: DLS_EFORMAT, DLS_EUNSUPPORTED, DLS_ELIMIT, DLS_ENOMEM, those of onnx->find. */
+int dlsi_graph_load(const struct dlsi_alloc *alloc, const struct dlsi_onnx *onnx, struct dlsi_graph **graph_out,
 	struct dls_error *err);
 
 #endif

@@ -16,7 +16,7 @@ enum { IR_LOWEST = 3, IR_HIGHEST = 14, WHAT_BYTES = 256 };
 struct read {
 	struct dlsi_graph *graph;
 	const Onnx__GraphProto *proto;
-	const uint8_t *file;
+	const struct dlsi_onnx *onnx;
 	struct dlsi_names names;
 	struct dls_error *err;
 };
@@ -75,7 +75,7 @@ static int read_constants(struct read *read)
 		if (rc)
 			return rc;
 		snprintf(what, sizeof what, "the constant '%s'", text(tensor->name));
-		rc = dlsi_tensor_read(read->graph, tensor, read->file, what, value, read->err);
+		rc = dlsi_tensor_read(read->graph, tensor, read->onnx, what, value, read->err);
 		if (rc)
 			return rc;
 	}
@@ -298,7 +298,7 @@ static int read_node(struct read *read, const Onnx__NodeProto *proto)
 	if (rc == 0)
 		rc = complete_outputs(read, node);
 	if (rc == 0)
-		rc = dlsi_attributes_read(read->graph, proto, read->file, node, read->err);
+		rc = dlsi_attributes_read(read->graph, proto, read->onnx, node, read->err);
 	if (rc == 0)
 		rc = check_node(node, read->err);
 	if (rc == 0)
@@ -312,7 +312,7 @@ static int read_constant_node(struct read *read, const Onnx__NodeProto *proto)
 	if (proto->n_output != 1 || !*proto->output[0])
 		return dlsi_fail(read->err, DLS_EFORMAT, "node '%s' (Constant) has no output", title(proto));
 	return dlsi_constant_read(
-		read->graph, proto, read->file, dlsi_names_find(&read->names, proto->output[0])->value, read->err);
+		read->graph, proto, read->onnx, dlsi_names_find(&read->names, proto->output[0])->value, read->err);
 }
 
 static int read_nodes(struct read *read)
@@ -389,17 +389,17 @@ static void give(void *arg, void *piece)
 	dlsi_free(memory->alloc, piece);
 }
 
-int dlsi_graph_read(struct dlsi_graph *graph, const void *file, size_t length, struct dls_error *err)
+int dlsi_graph_read(struct dlsi_graph *graph, const struct dlsi_onnx *onnx, struct dls_error *err)
 {
 	struct memory memory = {.alloc = graph->arena.alloc};
 	ProtobufCAllocator allocator = {.alloc = take, .free = give, .allocator_data = &memory};
-	struct read read = {.graph = graph, .file = file, .err = err};
+	struct read read = {.graph = graph, .onnx = onnx, .err = err};
 	Onnx__ModelProto *model = NULL;
 	struct dlsi_buffer copy;
 	int rc;
 
 	dlsi_buffer_init(&copy, graph->arena.alloc);
-	rc = dlsi_scan(file, length, &copy, err);
+	rc = dlsi_scan(onnx->file, onnx->length, &copy, err);
 	if (rc)
 		goto out;
 	model = onnx__model_proto__unpack(&allocator, copy.length, copy.data);

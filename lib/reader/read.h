@@ -3,10 +3,11 @@
 #define DLSI_READ_H
 
 #include "graph/graph.h"
+#include "reader/onnx.h"
 
 /* Fills the empty graph (its arena is initialised) from an ONNX file: values, nodes in the file's order, inputs,
  * outputs. Only constants and inputs have types and shapes; no names are left open. Errors: DLS_EFORMAT,
- * DLS_EUNSUPPORTED, DLS_ELIMIT, DLS_ENOMEM. */
-int dlsi_graph_read(struct dlsi_graph *graph, const void *file, size_t length, struct dls_error *err);
+ * DLS_EUNSUPPORTED, DLS_ELIMIT, DLS_ENOMEM, those of onnx->find. */
+int dlsi_graph_read(struct dlsi_graph *graph, const struct dlsi_onnx *onnx, struct dls_error *err);
 
 #endif

@@ -33,7 +33,8 @@ enum message {
 	TYPE,
 	TENSOR_TYPE,
 	TENSOR_SHAPE,
-	DIMENSION
+	DIMENSION,
+	STRING_ENTRY
 };
 
 struct field {
@@ -67,7 +68,7 @@ static const struct layout layouts[] = {
 	[TENSOR] = {"TensorProto", sizeof(Onnx__TensorProto),
 		{{1, VARINT, true, 0}, {2, VARINT, false, 0}, {4, FIXED32, true, 0}, {5, VARINT, true, 0},
 			{7, VARINT, true, 0}, {8, TEXT, false, 0}, {9, WEIGHTS, false, 0}, {10, FIXED64, true, 0},
-			{11, VARINT, true, 0}, {14, VARINT, false, 0}}},
+			{11, VARINT, true, 0}, {13, MESSAGE, true, STRING_ENTRY}, {14, VARINT, false, 0}}},
 	/* Only that there is one, so that the reader can refuse it. */
 	[SPARSE_TENSOR] = {"SparseTensorProto", sizeof(Onnx__SparseTensorProto), {{0}}},
 	[VALUE_INFO] = {"ValueInfoProto", sizeof(Onnx__ValueInfoProto),
@@ -78,6 +79,8 @@ static const struct layout layouts[] = {
 	[TENSOR_SHAPE] = {"TensorShapeProto", sizeof(Onnx__TensorShapeProto), {{1, MESSAGE, true, DIMENSION}}},
 	[DIMENSION] = {"TensorShapeProto.Dimension", sizeof(Onnx__TensorShapeProto__Dimension),
 		{{1, VARINT, false, 0}, {2, TEXT, false, 0}}},
+	[STRING_ENTRY] = {"StringStringEntryProto", sizeof(Onnx__StringStringEntryProto),
+		{{1, TEXT, false, 0}, {2, TEXT, false, 0}}},
 };
 
 struct scan {

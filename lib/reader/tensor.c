@@ -2,6 +2,7 @@
 
 #include "base/shape.h"
 #include "graph/type.h"
+#include "reader/external.h"
 #include "reader/scan.h"
 #include <string.h>
 
@@ -56,8 +57,8 @@ static int copy_typed(struct dlsi_graph *graph, const Onnx__TensorProto *proto, 
 	return 0;
 }
 
-static int point_at_raw(const Onnx__TensorProto *proto, const uint8_t *file, const char *what, struct dlsi_value *value,
-	struct dls_error *err)
+static int point_at_raw(const Onnx__TensorProto *proto, const struct dlsi_onnx *onnx, const char *what,
+	struct dlsi_value *value, struct dls_error *err)
 {
 	struct dlsi_scan_place place;
 
@@ -66,19 +67,28 @@ static int point_at_raw(const Onnx__TensorProto *proto, const uint8_t *file, con
 		return dlsi_fail(err, DLS_EFORMAT, "%s holds %zu bytes, its shape %s needs %zu", what,
 			(size_t)place.length, dlsi_shape_text(value->dtype, value->rank, value->dims).text,
 			dlsi_value_bytes(value));
-	value->data = file + place.offset;
+	value->data = (const uint8_t *)onnx->file + place.offset;
 	return 0;
 }
 
-int dlsi_tensor_read(struct dlsi_graph *graph, const Onnx__TensorProto *proto, const uint8_t *file, const char *what,
-	uint32_t value, struct dls_error *err)
+static int point_outside(const Onnx__TensorProto *proto, const struct dlsi_onnx *onnx, const char *what,
+	struct dlsi_value *value, struct dls_error *err)
+{
+	const uint8_t *data;
+	int rc = dlsi_external_find(onnx, proto, dlsi_value_bytes(value), &data, err);
+
+	if (rc)
+		return rc == DLS_ENOMEM ? rc : dlsi_fail_in(err, rc, "%s", what);
+	value->data = data;
+	return 0;
+}
+
+int dlsi_tensor_read(struct dlsi_graph *graph, const Onnx__TensorProto *proto, const struct dlsi_onnx *onnx,
+	const char *what, uint32_t value, struct dls_error *err)
 {
 	struct dlsi_value *constant = &graph->values[value];
 	size_t bytes;
 
-	if (proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
-		return dlsi_fail(err, DLS_EUNSUPPORTED,
-			"%s keeps its data in another file; save the model with all data inside", what);
 	constant->dtype = dlsi_onnx_dtype(proto->data_type);
 	if (!constant->dtype)
 		return dlsi_fail(err, DLS_EUNSUPPORTED, "%s has elements of %s, which is not supported", what,
@@ -92,6 +102,8 @@ int dlsi_tensor_read(struct dlsi_graph *graph, const Onnx__TensorProto *proto, c
 	if (dls_tensor_bytes(constant->dtype, constant->rank, constant->dims, &bytes))
 		return dlsi_fail(err, DLS_EFORMAT, "%s has the impossible shape %s", what,
 			dlsi_shape_text(constant->dtype, constant->rank, constant->dims).text);
-	return proto->has_raw_data ? point_at_raw(proto, file, what, constant, err)
+	if (proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
+		return point_outside(proto, onnx, what, constant, err);
+	return proto->has_raw_data ? point_at_raw(proto, onnx, what, constant, err)
 				   : copy_typed(graph, proto, what, constant, err);
 }

@@ -2,27 +2,12 @@
 
 #include "base/file.h"
 #include "proto/bytes.h"
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MAGIC 0x42534c44U  /* "DLSB" */
 #define MODEL "model.onnx" /* the file that must be in every bundle */
-
-static bool is_name(const char *name, size_t length)
-{
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-
-	if (length == 0 || length > DLSI_BUNDLE_NAME_BYTES || name[0] == '.')
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if (!name[i] || !strchr(letters, name[i]))
-			return false;
-	return true;
-}
 
 static int create(const struct dlsi_alloc *alloc, struct dlsi_bundle *bundle, struct dls_error *err)
 {
@@ -48,69 +33,18 @@ const struct dlsi_bundle_file *dlsi_bundle_find(const struct dlsi_bundle *bundle
 
 /* ---- reading a folder */
 
-static bool is_folder(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) || S_ISDIR(status.st_mode); /* one that is not there shows when it is opened */
-}
-
-static int read_alone(struct dlsi_bundle *bundle, const char *path, struct dls_error *err)
-{
-	struct dlsi_bundle_file *file = &bundle->files[bundle->count++];
-
-	memcpy(file->name, MODEL, sizeof MODEL);
-	return dlsi_file_hash(path, DLSI_MODEL_FILE_BYTES, &file->hash, &file->length, err);
-}
-
-/* Adds one entry of the folder if it is a file. */
-static int add_entry(struct dlsi_bundle *bundle, const char *folder, const char *name, struct dls_error *err)
+static int add_file(struct dlsi_bundle *bundle, const struct dlsi_bundle_source *source, struct dls_error *err)
 {
 	struct dlsi_bundle_file *file = &bundle->files[bundle->count];
-	char *path = dlsi_file_join(bundle->alloc, folder, name);
-	struct stat status;
-	int rc = 0;
+	size_t length = strlen(source->name);
 
-	if (!path)
-		return dlsi_fail_memory(err);
-	if (stat(path, &status)) {
-		rc = dlsi_fail_errno(err, DLS_EIO, errno, "cannot examine %s", path);
-	} else if (!S_ISDIR(status.st_mode)) {
-		if (!is_name(name, strlen(name)))
-			rc = dlsi_fail(
-				err, DLS_EINVAL, "%s cannot be sent: names of files have only A-Z a-z 0-9 . _ -", path);
-		else if (bundle->count == DLSI_BUNDLE_FILES)
-			rc = dlsi_fail(err, DLS_ELIMIT, "%s has more than %d files", folder, DLSI_BUNDLE_FILES);
-		else
-			rc = dlsi_file_hash(path, DLSI_MODEL_FILE_BYTES, &file->hash, &file->length, err);
-		if (rc == 0) {
-			memcpy(file->name, name, strlen(name) + 1);
-			bundle->count++;
-		}
-	}
-	dlsi_free(bundle->alloc, path);
-	return rc;
-}
-
-static int read_entries(struct dlsi_bundle *bundle, const char *folder, struct dls_error *err)
-{
-	DIR *directory = opendir(folder);
-	const struct dirent *entry;
-	int rc = 0;
-
-	if (!directory)
-		return dlsi_fail_errno(err,
-			errno == ENOENT    ? DLS_ENOTFOUND
-			: errno == ENOTDIR ? DLS_EINVAL
-					   : DLS_EIO,
-			errno, "cannot open the model folder %s", folder);
-	while (rc == 0 && (errno = 0, entry = readdir(directory)))
-		if (entry->d_name[0] != '.')
-			rc = add_entry(bundle, folder, entry->d_name, err);
-	if (rc == 0 && errno)
-		rc = dlsi_fail_errno(err, DLS_EIO, errno, "cannot list the model folder %s", folder);
-	closedir(directory);
-	return rc;
+	if (!dlsi_file_is_plain_name(source->name, length))
+		return dlsi_fail(err, DLS_EINVAL,
+			"%s cannot be sent as '%s': names of files have only A-Z a-z 0-9 . _ -", source->path,
+			source->name);
+	memcpy(file->name, source->name, length + 1);
+	bundle->count++;
+	return dlsi_file_hash(source->path, DLSI_MODEL_FILE_BYTES, &file->hash, &file->length, err);
 }
 
 static int compare(const void *left, const void *right)
@@ -142,21 +76,17 @@ static int encode(struct dlsi_bundle *bundle, struct dls_error *err)
 	return 0;
 }
 
-char *dlsi_bundle_path(const struct dlsi_alloc *alloc, const char *path, const char *name)
-{
-	return is_folder(path) ? dlsi_file_join(alloc, path, name) : dlsi_strdup(alloc, path);
-}
-
-int dlsi_bundle_read(
-	const struct dlsi_alloc *alloc, const char *path, struct dlsi_bundle *bundle_out, struct dls_error *err)
+int dlsi_bundle_read(const struct dlsi_alloc *alloc, const struct dlsi_bundle_source *sources, size_t count,
+	struct dlsi_bundle *bundle_out, struct dls_error *err)
 {
 	struct dlsi_bundle bundle;
-	int rc = create(alloc, &bundle, err);
+	int rc;
 
-	if (rc == 0)
-		rc = is_folder(path) ? read_entries(&bundle, path, err) : read_alone(&bundle, path, err);
-	if (rc == 0 && !dlsi_bundle_find(&bundle, MODEL))
-		rc = dlsi_fail(err, DLS_ENOTFOUND, "the model folder %s has no " MODEL, path);
+	if (count > DLSI_BUNDLE_FILES)
+		return dlsi_fail(err, DLS_ELIMIT, "a model of %zu files; %d are the limit", count, DLSI_BUNDLE_FILES);
+	rc = create(alloc, &bundle, err);
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = add_file(&bundle, &sources[i], err);
 	if (rc == 0) {
 		qsort(bundle.files, bundle.count, sizeof *bundle.files, compare);
 		rc = encode(&bundle, err);
@@ -176,7 +106,7 @@ static void read_file(struct dlsi_reader *reader, const char *before, struct dls
 	uint8_t length = dlsi_read_u8(reader);
 	const char *name = (const char *)reader->at;
 
-	if (length > (size_t)(reader->end - reader->at) || !is_name(name, length)) {
+	if (length > (size_t)(reader->end - reader->at) || !dlsi_file_is_plain_name(name, length)) {
 		reader->good = false;
 		return;
 	}

@@ -3,7 +3,7 @@
  *
  *   "DLSB", u32 files, then for each: u8 length of the name, name, u64 length, hash
  *
- * Names are of at most 255 characters out of A-Z a-z 0-9 . _ - and do not begin with a dot; they come in strictly
+ * Names are plain (dlsi_file_is_plain_name) and come in strictly
  * rising order of their bytes. model.onnx must be there. */
 #ifndef DLSI_BUNDLE_H
 #define DLSI_BUNDLE_H
@@ -32,15 +32,16 @@ struct dlsi_bundle {
 /* Most bytes of an encoded bundle. */
 #define DLSI_BUNDLE_BYTES (8 + DLSI_BUNDLE_FILES * (1 + DLSI_BUNDLE_NAME_BYTES + 8 + DLSI_HASH_BYTES))
 
-/* Reads a folder and hashes its regular files, which takes time. Folders in it, and what begins with a dot, are left
- * out. A file in place of the folder is the one model.onnx of the bundle, whatever its name is.
- * Errors: DLS_ENOTFOUND (no such folder, or no model.onnx in it), DLS_EINVAL (a name or a kind of file that cannot
- * travel), DLS_ELIMIT, DLS_EIO, DLS_ENOMEM; each names the file. */
-int dlsi_bundle_read(
-	const struct dlsi_alloc *alloc, const char *path, struct dlsi_bundle *bundle_out, struct dls_error *err);
+/* A file that a bundle is to be made of: its name in the bundle, and where it is. */
+struct dlsi_bundle_source {
+	const char *name;
+	char *path;
+};
 
-/* Where the bundle that was read at `path` has this file; freed by the caller, NULL when memory is exhausted. */
-char *dlsi_bundle_path(const struct dlsi_alloc *alloc, const char *path, const char *name);
+/* Hashes these files, model.onnx among them and none twice, which takes time. Errors: DLS_ENOTFOUND, DLS_EINVAL (a name
+ * or a kind of file that cannot travel), DLS_ELIMIT, DLS_EIO, DLS_ENOMEM; each names the file. */
+int dlsi_bundle_read(const struct dlsi_alloc *alloc, const struct dlsi_bundle_source *sources, size_t count,
+	struct dlsi_bundle *bundle_out, struct dls_error *err);
 
 /* Decodes a list and checks all that it says. Errors: DLS_EFORMAT, DLS_ELIMIT, DLS_ENOMEM. */
 int dlsi_bundle_decode(const struct dlsi_alloc *alloc, const uint8_t *data, size_t length,

@@ -71,7 +71,7 @@ static void trim(struct dlsi_inference *inference)
 		struct dlsi_inference_model *first = first_of(inference);
 
 		inference->model_count--;
-		inference->model_bytes -= dlsi_frame_size(first->onnx);
+		inference->model_bytes -= first->bytes;
 		dlsi_inference_model_destroy(first);
 	}
 }
@@ -94,7 +94,7 @@ static int find_model(struct dlsi_inference *inference, const struct dlsi_model_
 		if (rc)
 			return rc;
 		inference->model_count++;
-		inference->model_bytes += dlsi_frame_size(found->onnx);
+		inference->model_bytes += found->bytes;
 	}
 	dlsi_list_remove(&found->node);
 	dlsi_list_append(&inference->models, &found->node);

@@ -6,17 +6,24 @@
 #define DLSI_INFERENCE_H
 
 #include "base/hash.h"
+#include "base/limits.h"
 #include "device/device.h"
 #include "net/frame.h"
 #include "worker/task.h"
 
 struct dlsi_inference;
 
-/* The files of a model, as their hashes say. */
+struct dlsi_model_file {
+	char name[DLSI_BUNDLE_NAME_BYTES + 1];
+	struct dlsi_frame *bytes;
+};
+
+/* The files of a model, as their hashes say: model.onnx, model.json if there is one, and those in which the first keeps
+ * data. Loading it takes references. */
 struct dlsi_model_files {
 	struct dlsi_hash id;
-	struct dlsi_frame *onnx; /* loading it takes a reference */
-	struct dlsi_frame *json; /* NULL: there is none */
+	const struct dlsi_model_file *at;
+	size_t count;
 };
 
 /* `helpers` threads help to decode and prepare what goes into a batch. Of models whose files have more than

@@ -1,6 +1,7 @@
 #include "worker/inference_model.h"
 
 #include "base/limits.h"
+#include "model/folder.h"
 #include <string.h>
 
 static int make_plan(struct dlsi_inference_model *model, struct dls_error *err)
@@ -36,6 +37,54 @@ static int make_tensors(struct dlsi_inference_model *model, struct dls_error *er
 	return 0;
 }
 
+/* The bytes of the file of this name, NULL if there is none. */
+static struct dlsi_frame *find_file(const struct dlsi_model_files *files, const char *name)
+{
+	for (size_t i = 0; i < files->count; i++)
+		if (strcmp(files->at[i].name, name) == 0)
+			return files->at[i].bytes;
+	return NULL;
+}
+
+static int find_data(void *arg, const char *name, const uint8_t **data_out, size_t *length_out, struct dls_error *err)
+{
+	struct dlsi_frame *frame = find_file(arg, name);
+
+	if (!frame)
+		return dlsi_fail(
+			err, DLS_ENOTFOUND, "its data are in the file '%s', which did not come with the model", name);
+	*data_out = dlsi_frame_data(frame);
+	*length_out = dlsi_frame_size(frame);
+	return 0;
+}
+
+static int hold_files(struct dlsi_inference_model *model, const struct dlsi_model_files *files, struct dls_error *err)
+{
+	model->files = dlsi_calloc(model->alloc, files->count, sizeof *model->files);
+	if (!model->files)
+		return dlsi_fail_memory(err);
+	for (; model->file_count < files->count; model->file_count++) {
+		model->files[model->file_count] = dlsi_frame_ref(files->at[model->file_count].bytes);
+		model->bytes += dlsi_frame_size(model->files[model->file_count]);
+	}
+	return 0;
+}
+
+static int load(struct dlsi_inference_model *model, struct dlsi_device *device, const struct dlsi_model_files *files,
+	struct dls_error *err)
+{
+	const struct dlsi_frame *json = find_file(files, DLSI_MODEL_JSON), *file = find_file(files, DLSI_MODEL_ONNX);
+	struct dlsi_onnx onnx = {.file = dlsi_frame_data(file),
+		.length = dlsi_frame_size(file),
+		.find = find_data,
+		.find_arg = (void *)files};
+	int rc = json ? dlsi_description_parse(
+				&model->description, DLSI_MODEL_JSON, dlsi_frame_data(json), dlsi_frame_size(json), err)
+		      : 0;
+
+	return rc ? rc : dlsi_model_load(model->alloc, device, DLSI_MODEL_ONNX, &onnx, &model->model, err);
+}
+
 int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_device *device,
 	const struct dlsi_model_files *files, struct dlsi_inference_model **model_out, struct dls_error *err)
 {
@@ -49,13 +98,9 @@ int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_devi
 	dlsi_list_init(&model->node);
 	dlsi_description_init(&model->description, alloc);
 	dlsi_arena_init(&model->buffers, alloc);
-	model->onnx = dlsi_frame_ref(files->onnx);
-	rc = files->json ? dlsi_description_parse(&model->description, "model.json", dlsi_frame_data(files->json),
-				   dlsi_frame_size(files->json), err)
-			 : 0;
+	rc = hold_files(model, files, err);
 	if (rc == 0)
-		rc = dlsi_model_load(alloc, device, "model.onnx", dlsi_frame_data(model->onnx),
-			dlsi_frame_size(model->onnx), &model->model, err);
+		rc = load(model, device, files, err);
 	if (rc == 0)
 		rc = make_plan(model, err);
 	if (rc == 0)
@@ -77,7 +122,9 @@ void dlsi_inference_model_destroy(struct dlsi_inference_model *model)
 	dlsi_model_plan_fini(&model->plan);
 	dlsi_model_destroy(model->model);
 	dlsi_description_fini(&model->description);
-	dlsi_frame_unref(model->onnx);
+	while (model->file_count)
+		dlsi_frame_unref(model->files[--model->file_count]);
+	dlsi_free(model->alloc, model->files);
 	dlsi_free(model->alloc, model);
 }
 

@@ -11,7 +11,9 @@
 struct dlsi_inference_model {
 	struct dlsi_list node;
 	struct dlsi_hash id;
-	struct dlsi_frame *onnx; /* the model points into it */
+	struct dlsi_frame **files; /* the model points into them */
+	size_t file_count;
+	uint64_t bytes; /* of them together */
 	struct dlsi_description description;
 	struct dlsi_model *model;
 	struct dlsi_model_plan plan;

@@ -5,14 +5,7 @@
 #include "worker/model_cache.h"
 #include "worker/worker.h"
 #include <inttypes.h>
-
-static const struct {
-	const char *name;
-	uint64_t limit; /* bytes */
-} wanted_files[DLSI_WORKER_MODEL_FILES] = {
-	{DLSI_MODEL_ONNX, DLSI_MODEL_FILE_BYTES},
-	{DLSI_MODEL_JSON, DLSI_MODEL_JSON_BYTES},
-};
+#include <string.h>
 
 /* ---- on the librarian's thread */
 
@@ -27,24 +20,67 @@ static struct dlsi_frame *read_cached(struct dls_worker *worker, const struct dl
 	return dlsi_frame_take(alloc, data, (size_t)blob->length);
 }
 
-/* Loading it takes about as much memory again as its file. */
-static int check_length(
-	const struct dls_worker *worker, const struct dlsi_bundle_file *listed, uint64_t limit, struct dls_error *err)
+static bool is_called(const struct dlsi_bundle_file *listed, const char *name)
 {
-	uint64_t most = worker->topology.memory_bytes / 2;
+	return strcmp(listed->name, name) == 0;
+}
 
-	if (listed->length > limit)
-		return dlsi_fail(err, DLS_ELIMIT, "%s has %" PRIu64 " bytes, more than the limit of %" PRIu64,
-			listed->name, listed->length, limit);
-	if (most && listed->length > most) /* 0: nobody knows */
+/* Nobody runs labels. */
+static bool is_wanted(const struct dlsi_bundle_file *listed)
+{
+	return !is_called(listed, DLSI_MODEL_LABELS);
+}
+
+/* Loading a model takes about as much memory again as its files. */
+static int check_lengths(const struct dls_worker *worker, const struct dlsi_bundle *bundle, struct dls_error *err)
+{
+	uint64_t most = worker->topology.memory_bytes / 2, bytes = 0;
+
+	for (unsigned i = 0; i < bundle->count; i++) {
+		const struct dlsi_bundle_file *listed = &bundle->files[i];
+		int rc = is_called(listed, DLSI_MODEL_ONNX) ? dlsi_onnx_check_length(listed->length, err) : 0;
+
+		if (rc)
+			return dlsi_fail_in(err, rc, "%s", listed->name);
+		if (is_called(listed, DLSI_MODEL_JSON) && listed->length > DLSI_MODEL_JSON_BYTES)
+			return dlsi_fail(err, DLS_ELIMIT, "%s has %" PRIu64 " bytes, more than the limit of %d",
+				listed->name, listed->length, DLSI_MODEL_JSON_BYTES);
+		bytes += is_wanted(listed) ? listed->length : 0;
+	}
+	if (most && bytes > most) /* 0: nobody knows */
 		return dlsi_fail(err, DLS_ELIMIT,
-			"%s has %" PRIu64 " bytes, and the worker %s may use %" PRIu64
+			"its files have %" PRIu64 " bytes, and the worker %s may use %" PRIu64
 			"; run it where there is more memory",
-			listed->name, listed->length, worker->name, most);
+			bytes, worker->name, most);
 	return 0;
 }
 
 /* Notes which files are to be had, and reads those that are in the cache. */
+static int list_files(struct dlsi_worker_model *model, const struct dlsi_bundle *bundle, struct dls_error *err)
+{
+	const struct dlsi_alloc *alloc = &model->worker->ctx->alloc;
+
+	model->files = dlsi_calloc(alloc, bundle->count, sizeof *model->files);
+	model->ways = dlsi_calloc(alloc, bundle->count, sizeof *model->ways);
+	if (!model->files || !model->ways)
+		return dlsi_fail_memory(err);
+	for (unsigned i = 0; i < bundle->count; i++) {
+		const struct dlsi_bundle_file *listed = &bundle->files[i];
+		struct dlsi_model_file *file = &model->files[model->file_count];
+		struct dlsi_worker_model_file *way = &model->ways[model->file_count];
+
+		if (!is_wanted(listed))
+			continue;
+		*way = (struct dlsi_worker_model_file){
+			.model = model, .blob = {listed->hash, listed->length, DLSI_PROOF_HASH}, .file = file};
+		memcpy(file->name, listed->name, sizeof file->name);
+		file->bytes = read_cached(model->worker, &way->blob);
+		way->missing = !file->bytes;
+		model->file_count++;
+	}
+	return 0;
+}
+
 static int seek(struct dlsi_worker_model *model, struct dls_error *err)
 {
 	struct dlsi_bundle bundle;
@@ -53,19 +89,9 @@ static int seek(struct dlsi_worker_model *model, struct dls_error *err)
 
 	if (rc)
 		return rc;
-	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES && rc == 0; i++) {
-		const struct dlsi_bundle_file *listed = dlsi_bundle_find(&bundle, wanted_files[i].name);
-		struct dlsi_worker_model_file *file = &model->files[i];
-
-		if (!listed)
-			continue;
-		rc = check_length(model->worker, listed, wanted_files[i].limit, err);
-		if (rc)
-			continue;
-		file->blob = (struct dlsi_blob){listed->hash, listed->length, DLSI_PROOF_HASH};
-		file->bytes = read_cached(model->worker, &file->blob);
-		file->missing = !file->bytes;
-	}
+	rc = check_lengths(model->worker, &bundle, err);
+	if (rc == 0)
+		rc = list_files(model, &bundle, err);
 	dlsi_bundle_fini(&bundle);
 	return rc;
 }
@@ -78,12 +104,12 @@ static void store(struct dlsi_worker_model *model)
 	struct dls_error err;
 	int rc = 0;
 
-	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES && rc == 0; i++) {
-		const struct dlsi_worker_model_file *file = &model->files[i];
+	for (unsigned i = 0; i < model->file_count && rc == 0; i++) {
+		const struct dlsi_worker_model_file *way = &model->ways[i];
 
-		if (file->missing && file->bytes)
-			rc = dlsi_cache_add(
-				worker->cache, &file->blob.name, dlsi_frame_data(file->bytes), file->blob.length, &err);
+		if (way->missing && way->file->bytes)
+			rc = dlsi_cache_add(worker->cache, &way->blob.name, dlsi_frame_data(way->file->bytes),
+				way->blob.length, &err);
 	}
 	if (rc == 0)
 		return;
@@ -94,12 +120,14 @@ static void store(struct dlsi_worker_model *model)
 /* Here, since to give back gigabytes takes a while. */
 static void forget_files(struct dlsi_worker_model *model)
 {
-	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++) {
-		struct dlsi_worker_model_file *file = &model->files[i];
+	const struct dlsi_alloc *alloc = &model->worker->ctx->alloc;
 
-		dlsi_frame_unref(file->bytes);
-		*file = (struct dlsi_worker_model_file){.model = model};
-	}
+	while (model->file_count)
+		dlsi_frame_unref(model->files[--model->file_count].bytes);
+	dlsi_free(alloc, model->files);
+	dlsi_free(alloc, model->ways);
+	model->files = NULL;
+	model->ways = NULL;
 }
 
 static void destroy(struct dlsi_worker_model *model)
@@ -160,11 +188,11 @@ static void settle(struct dlsi_worker_model *model)
 
 static void take_file(struct dlsi_pending_fetch *fetch, int64_t now_ns)
 {
-	struct dlsi_worker_model_file *file = dlsi_list_entry(fetch, struct dlsi_worker_model_file, fetch);
-	struct dlsi_worker_model *model = file->model;
+	struct dlsi_worker_model_file *way = dlsi_list_entry(fetch, struct dlsi_worker_model_file, fetch);
+	struct dlsi_worker_model *model = way->model;
 
 	(void)now_ns;
-	file->bytes = fetch->frame;
+	way->file->bytes = fetch->frame;
 	if (fetch->err.code && !model->failed.code)
 		model->failed = fetch->err;
 	if (--model->fetching == 0)
@@ -202,21 +230,21 @@ static void fetch_files(struct dlsi_worker_model *model)
 {
 	uint64_t bytes = 0;
 
-	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++)
-		bytes += model->files[i].blob.length;
+	for (unsigned i = 0; i < model->file_count; i++)
+		bytes += model->ways[i].blob.length;
 	note_bytes(model, bytes);
 	trim(model->worker, model);
 	model->state = DLSI_WORKER_MODEL_FILLING;
-	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++) {
-		struct dlsi_worker_model_file *file = &model->files[i];
+	for (unsigned i = 0; i < model->file_count; i++) {
+		struct dlsi_worker_model_file *way = &model->ways[i];
 		struct dlsi_fetch wanted = dlsi_worker_job_fetch(model->job);
 
-		if (!file->missing)
+		if (!way->missing)
 			continue;
-		wanted.blob = file->blob;
-		wanted.length = file->blob.length;
+		wanted.blob = way->blob;
+		wanted.length = way->blob.length;
 		model->fetching++;
-		dlsi_fetch_begin(&model->worker->dialer, &file->fetch, &wanted, take_file);
+		dlsi_fetch_begin(&model->worker->dialer, &way->fetch, &wanted, take_file);
 	}
 	if (!model->fetching)
 		settle(model);
@@ -273,8 +301,6 @@ static struct dlsi_worker_model *create(struct dls_worker *worker, const struct 
 	if (!model)
 		return NULL;
 	*model = (struct dlsi_worker_model){.worker = worker, .bundle = *bundle, .work.run = work, .errand.run = go_on};
-	for (unsigned i = 0; i < DLSI_WORKER_MODEL_FILES; i++)
-		model->files[i].model = model;
 	dlsi_list_init(&model->node);
 	dlsi_list_init(&model->waiting);
 	worker->model_count++;
@@ -332,8 +358,7 @@ void dlsi_worker_model_drop(struct dlsi_worker_model *model)
 
 struct dlsi_model_files dlsi_worker_model_files(const struct dlsi_worker_model *model)
 {
-	return (struct dlsi_model_files){
-		.id = model->bundle.name, .onnx = model->files[0].bytes, .json = model->files[1].bytes};
+	return (struct dlsi_model_files){.id = model->bundle.name, .at = model->files, .count = model->file_count};
 }
 
 int dlsi_worker_models_init(struct dls_worker *worker, const char *folder, struct dls_error *err)

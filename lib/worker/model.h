@@ -26,16 +26,14 @@ enum dlsi_worker_model_state {
 	DLSI_WORKER_MODEL_GOING, /* on no list; the librarian gives it back */
 };
 
-/* A file that running needs. */
+/* How a file is had. */
 struct dlsi_worker_model_file {
 	struct dlsi_worker_model *model;
-	bool missing; /* the model has it, and the cache does not */
+	bool missing; /* from the cache */
 	struct dlsi_blob blob;
-	struct dlsi_frame *bytes; /* NULL: not here */
+	struct dlsi_model_file *file; /* bytes NULL: not here */
 	struct dlsi_pending_fetch fetch;
 };
-
-enum { DLSI_WORKER_MODEL_FILES = 2 }; /* model.onnx, model.json */
 
 struct dlsi_worker_model {
 	struct dlsi_list node; /* on worker->models, the one asked for last at the end */
@@ -47,7 +45,9 @@ struct dlsi_worker_model {
 	struct dlsi_worker_job *job; /* whose holder is asked */
 	struct dlsi_pending_fetch fetch;
 	struct dlsi_frame *list;
-	struct dlsi_worker_model_file files[DLSI_WORKER_MODEL_FILES];
+	struct dlsi_model_file *files;       /* that running needs; NULL until the list has been read */
+	struct dlsi_worker_model_file *ways; /* of each */
+	unsigned file_count;
 	unsigned fetching;
 	struct dlsi_list waiting;
 	struct dls_error failed; /* with a code: what stands against it; of `job`'s tasks when they are told */

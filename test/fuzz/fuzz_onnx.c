@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 	struct dlsi_graph *graph;
 	struct dls_error err;
 
-	if (dlsi_graph_load(&dlsi_alloc_libc, data, length, &graph, &err))
+	if (dlsi_graph_load(&dlsi_alloc_libc, &(struct dlsi_onnx){.file = data, .length = length}, &graph, &err))
 		return 0;
 	check(graph);
 	if (dlsi_graph_rewrite(graph, &err))

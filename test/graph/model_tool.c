@@ -1,7 +1,7 @@
 /* The engine behind a pipe, for tests and benches in Python; test/graph/engine.py speaks with it. Commands come on the
  * standard input, one a line:
  *
- *   load FILE              the model that later commands are about
+ *   load FILE              the model that later commands are about, with the data in other files of its folder
  *   run BATCH COUNT        runs it once; COUNT tensors follow, each a line "TYPE DIM..." and then its bytes
  *   time BATCH MS          runs it again on the inputs of the last run, until MS milliseconds are over, at least once
  *
@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "device/device.h"
 #include "device/model.h"
+#include "model/data.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ enum { PORTS = 256, LINE = 8192 };
 
 struct tool {
 	struct dlsi_device *device;
-	uint8_t *file; /* its bytes, which the model points into */
+	uint8_t *file; /* its bytes, which the model points into, as it does into those of `data` */
+	struct dlsi_model_data data;
 	struct dlsi_model *model;
 	struct dls_tensor in[PORTS], out[PORTS];
 	size_t in_count, out_count;
@@ -45,6 +47,8 @@ static void unload(struct tool *tool)
 	tool->model = NULL;
 	dlsi_free(&dlsi_alloc_libc, tool->file);
 	tool->file = NULL;
+	dlsi_model_data_fini(&tool->data);
+	tool->data = (struct dlsi_model_data){.alloc = &dlsi_alloc_libc};
 }
 
 static void print_shape(enum dls_dtype dtype, uint32_t rank, const int64_t *dims)
@@ -72,15 +76,18 @@ static void print_ports(const struct dlsi_model *model)
 
 static int load(struct tool *tool, char *path, struct dls_error *err)
 {
+	struct dlsi_onnx onnx = {.find = dlsi_model_data_find, .find_arg = &tool->data};
 	int64_t begin = dlsi_clock_monotonic_ns();
-	size_t length;
 	int rc;
 
 	path[strcspn(path, "\n")] = 0;
 	unload(tool);
-	rc = dlsi_file_read(&dlsi_alloc_libc, path, DLSI_MODEL_FILE_BYTES, &tool->file, &length, err);
+	rc = dlsi_file_read(&dlsi_alloc_libc, path, DLSI_MODEL_FILE_BYTES, &tool->file, &onnx.length, err);
+	onnx.file = tool->file;
 	if (rc == 0)
-		rc = dlsi_model_load(&dlsi_alloc_libc, tool->device, path, tool->file, length, &tool->model, err);
+		rc = dlsi_model_data_init(&tool->data, &dlsi_alloc_libc, path, err);
+	if (rc == 0)
+		rc = dlsi_model_load(&dlsi_alloc_libc, tool->device, path, &onnx, &tool->model, err);
 	if (rc == 0) {
 		printf("ok %" PRId64, dlsi_clock_monotonic_ns() - begin);
 		print_ports(tool->model);
@@ -226,7 +233,7 @@ static int obey(struct tool *tool, char *line, struct dls_error *err)
 
 int main(void)
 {
-	struct tool tool = {0};
+	struct tool tool = {.data.alloc = &dlsi_alloc_libc};
 	struct dls_error err = {0};
 	char line[LINE];
 	int rc = dlsi_device_create(&dlsi_alloc_libc, &dlsi_device_onednn, &tool.device, &err);

@@ -1,5 +1,6 @@
 #include "test/unit/onnx.h"
 
+#include "reader/load.h"
 #include "test/unit/unit.h"
 #include <math.h>
 #include <stdio.h>
@@ -76,6 +77,35 @@ static void put_random(struct dlsi_buffer *graph, char **words, size_t count, st
 		data[i] = *words[0] == 'p' ? 1 + unit_random_float(rng) / 2 : scale * unit_random_float(rng);
 	put_tensor(graph, words, rank, 1, data, elements * sizeof *data);
 	free(data);
+}
+
+static void put_entry(struct dlsi_buffer *tensor, const char *key, const char *value)
+{
+	struct dlsi_buffer entry;
+
+	if (strcmp(value, "-") == 0)
+		return;
+	dlsi_buffer_init(&entry, unit_alloc());
+	put_text(&entry, 1, key);
+	put_text(&entry, 2, value);
+	put_message(tensor, 13, &entry);
+}
+
+static void put_away(struct dlsi_buffer *graph, char **words, size_t count)
+{
+	struct dlsi_buffer tensor;
+
+	dlsi_buffer_init(&tensor, unit_alloc());
+	for (size_t i = 5; i < count; i++)
+		unit_onnx_number(&tensor, 1, strtoull(words[i], NULL, 10));
+	unit_onnx_number(&tensor, 2, 1);
+	put_text(&tensor, 8, words[1]);
+	put_entry(&tensor, "location", words[2]);
+	put_entry(&tensor, "offset", words[3]);
+	put_entry(&tensor, "length", words[4]);
+	put_entry(&tensor, "checksum", "0000");
+	unit_onnx_number(&tensor, 14, 1);
+	put_message(graph, 5, &tensor);
 }
 
 static void put_vector(struct dlsi_buffer *graph, char **words, size_t count)
@@ -183,6 +213,8 @@ static void put_statement(struct dlsi_buffer *graph, struct dlsi_rng *rng, char 
 		put_random(graph, words, count, rng);
 	else if (strcmp(words[0], "floats") == 0 || strcmp(words[0], "ints") == 0)
 		put_vector(graph, words, count);
+	else if (strcmp(words[0], "away") == 0)
+		put_away(graph, words, count);
 	else if (strcmp(words[0], "node") == 0)
 		put_node(graph, words, count);
 	else
@@ -216,4 +248,10 @@ void unit_onnx(struct dlsi_buffer *file_out, struct dlsi_rng *rng, const char *t
 	put_message(file_out, 8, &opset);
 	put_message(file_out, 7, &graph);
 	assert_false(file_out->failed);
+}
+
+int unit_onnx_load(const struct dlsi_alloc *alloc, const struct dlsi_buffer *file, struct dlsi_graph **graph_out,
+	struct dls_error *err)
+{
+	return dlsi_graph_load(alloc, &(struct dlsi_onnx){.file = file->data, .length = file->length}, graph_out, err);
 }

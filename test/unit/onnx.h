@@ -7,6 +7,7 @@
  *   const NAME DIM...                          float32, random from the seed, of a size that keeps sums near 1
  *   positive NAME DIM...                       the same between 0.5 and 1.5 (variances, say)
  *   floats NAME NUMBER...    ints NAME NUMBER...   a vector of float32 or int64
+ *   away NAME FILE OFFSET LENGTH DIM...        float32 in another file; `-` says nothing of it
  *   node OPERATOR INPUT... > OUTPUT... [ATTRIBUTE...]    `-` leaves an input or output out
  *
  * An attribute is NAME:KIND=VALUE with KIND i, f, s, or I for integers between commas. A node is named after its first
@@ -16,9 +17,14 @@
 
 #include "base/buffer.h"
 #include "base/rng.h"
+#include "graph/graph.h"
 
 /* Writes the file into *file_out, which the caller finishes. Fails the test on a statement that it does not know. */
 void unit_onnx(struct dlsi_buffer *file_out, struct dlsi_rng *rng, const char *text);
+
+/* dlsi_graph_load of a file that has no others beside it. */
+int unit_onnx_load(const struct dlsi_alloc *alloc, const struct dlsi_buffer *file, struct dlsi_graph **graph_out,
+	struct dls_error *err);
 
 /* Pieces of the wire format, for files that are wrong on purpose. */
 void unit_onnx_varint(struct dlsi_buffer *buffer, uint64_t value);

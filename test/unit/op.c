@@ -16,7 +16,7 @@ static int load(const char *text, struct dlsi_buffer *file, struct dlsi_graph **
 
 	assert_true(snprintf(whole, sizeof whole, "in unused 1\n%s\nout y", text) < TEXT);
 	unit_onnx(file, &rng, whole);
-	return dlsi_graph_load(unit_alloc(), file->data, file->length, graph, err);
+	return unit_onnx_load(unit_alloc(), file, graph, err);
 }
 
 static double element(const struct dlsi_value *value, size_t i)

@@ -18,7 +18,7 @@ static void load(struct loaded *loaded, const char *text)
 	struct dls_error err = {0};
 
 	unit_onnx(&loaded->file, &rng, text);
-	if (dlsi_graph_load(unit_alloc(), loaded->file.data, loaded->file.length, &loaded->graph, &err))
+	if (unit_onnx_load(unit_alloc(), &loaded->file, &loaded->graph, &err))
 		fail_msg("%s\n%s", err.text, text);
 }
 
@@ -204,7 +204,7 @@ static int try(const char *text, struct dls_error *err)
 	int rc;
 
 	unit_onnx(&file, &rng, text);
-	rc = dlsi_graph_load(unit_alloc(), file.data, file.length, &graph, err);
+	rc = unit_onnx_load(unit_alloc(), &file, &graph, err);
 	dlsi_graph_destroy(graph);
 	dlsi_buffer_fini(&file);
 	return rc;
@@ -359,7 +359,7 @@ static void test_memory_is_a_small_multiple_of_the_file(void **state)
 			unit_onnx_bytes(&file, patterns[i].fields[k], inner.data, inner.length);
 			dlsi_buffer_fini(&inner);
 		}
-		assert_int_not_equal(dlsi_graph_load(&alloc, file.data, file.length, &graph, &err), 0);
+		assert_int_not_equal(unit_onnx_load(&alloc, &file, &graph, &err), 0);
 		if (counted.peak > 20 * file.length)
 			fail_msg(
 				"pattern %zu: %zu bytes for a file of %zu: %s", i, counted.peak, file.length, err.text);
@@ -379,7 +379,7 @@ static void test_memory_exhaustion_is_an_error(void **state)
 	(void)state;
 	unit_onnx(&file, &rng, CONV("? 3 9 9", "pads:I=1,1,1,1 auto_pad:s=NOTSET") "\nnode Relu y > z\nout z");
 	for (unsigned n = 1; rc == DLS_ENOMEM; n++) {
-		rc = dlsi_graph_load(unit_alloc_failing_at(n), file.data, file.length, &graph, &err);
+		rc = unit_onnx_load(unit_alloc_failing_at(n), &file, &graph, &err);
 		assert_true((rc == 0) == (graph != NULL));
 	}
 	assert_int_equal(rc, 0);

@@ -63,8 +63,9 @@ static void score_all(float scores[ITEMS][CLASSES])
 	struct dlsi_model *model;
 
 	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, &device, NULL), 0);
-	assert_int_equal(
-		dlsi_model_load(unit_alloc(), device, "it", dlsi_frame_data(onnx), dlsi_frame_size(onnx), &model, NULL),
+	assert_int_equal(dlsi_model_load(unit_alloc(), device, "it",
+				 &(struct dlsi_onnx){.file = dlsi_frame_data(onnx), .length = dlsi_frame_size(onnx)},
+				 &model, NULL),
 		0);
 	for (int i = 0; i < ITEMS; i++)
 		score(model, pictures[i], scores[i]);
@@ -112,12 +113,13 @@ static uint32_t run(const char *description, struct dlsi_buffer *page)
 {
 	const struct dls_error missing = {.code = DLS_EHANDLER, .text = "nothing was given"};
 	struct dlsi_inference *inference;
-	struct dlsi_model_files files = {.onnx = read_frame(ONNX)};
+	struct dlsi_model_file at[] = {{"model.onnx", read_frame(ONNX)}, {"model.json", NULL}};
+	struct dlsi_model_files files = {.at = at, .count = description ? 2 : 1};
 	struct dls_task task;
 	uint32_t failed;
 
 	if (description)
-		files.json = dlsi_frame_copy(unit_alloc(), description, strlen(description));
+		at[1].bytes = dlsi_frame_copy(unit_alloc(), description, strlen(description));
 	begin_task(&task);
 	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, 0, &inference, NULL), 0);
 	dlsi_inference_run(inference, &files, &task);
@@ -125,8 +127,8 @@ static uint32_t run(const char *description, struct dlsi_buffer *page)
 	dlsi_buffer_init(page, unit_alloc());
 	assert_int_equal(dlsi_task_finish(&task, &missing, page, &failed), 0);
 	dlsi_task_fini(&task);
-	dlsi_frame_unref(files.json);
-	dlsi_frame_unref(files.onnx);
+	dlsi_frame_unref(at[0].bytes);
+	dlsi_frame_unref(at[1].bytes);
 	return failed;
 }
 
@@ -264,14 +266,15 @@ static void test_results_are_as_large_as_their_items_make_them(void **state)
 	const struct dls_error missing = {.code = DLS_EHANDLER, .text = "nothing was given"};
 	struct dlsi_rng rng = unit_rng(1);
 	struct dlsi_inference *inference;
-	struct dlsi_model_files files = {0};
+	struct dlsi_model_file onnx = {.name = "model.onnx"};
+	struct dlsi_model_files files = {.at = &onnx, .count = 1};
 	struct dlsi_buffer file, page;
 	struct dls_task task;
 	uint32_t failed;
 
 	(void)state;
 	unit_onnx(&file, &rng, "in x 3\nnode NonZero x > y\nout y\n");
-	files.onnx = dlsi_frame_copy(unit_alloc(), file.data, file.length);
+	onnx.bytes = dlsi_frame_copy(unit_alloc(), file.data, file.length);
 	dlsi_buffer_fini(&file);
 	give_counts(&task);
 	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, 0, &inference, NULL), 0);
@@ -289,26 +292,26 @@ static void test_results_are_as_large_as_their_items_make_them(void **state)
 	}
 	dlsi_task_fini(&task);
 	dlsi_buffer_fini(&page);
-	dlsi_frame_unref(files.onnx);
+	dlsi_frame_unref(onnx.bytes);
 }
 
 static void test_keeps_only_so_many_models(void **state)
 {
-	struct dlsi_frame *onnx = read_frame(ONNX);
+	struct dlsi_model_file onnx = {"model.onnx", read_frame(ONNX)};
 	struct dlsi_inference *inference;
 
 	(void)state;
 	draw_pictures();
 	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, 0, &inference, NULL), 0);
 	for (uint8_t i = 0; i < DLSI_MODELS_LOADED + 3; i++) {
-		struct dlsi_model_files files = {.id.bytes = {i % (DLSI_MODELS_LOADED + 2)}, .onnx = onnx};
+		struct dlsi_model_files files = {.id.bytes = {i % (DLSI_MODELS_LOADED + 2)}, .at = &onnx, .count = 1};
 		struct dls_task task;
 
 		begin_task(&task);
 		dlsi_inference_run(inference, &files, &task);
 		dlsi_task_fini(&task);
 	}
-	dlsi_frame_unref(onnx); /* the models have their own references */
+	dlsi_frame_unref(onnx.bytes); /* the models have their own references */
 	dlsi_inference_destroy(inference);
 }
 
@@ -340,15 +343,16 @@ static void test_keeps_only_so_many_bytes_of_models(void **state)
 					 unit_alloc(), &dlsi_device_onednn, 2, cases[i].most_bytes, &inference, NULL),
 			0);
 		for (uint8_t j = 0; j < MODELS; j++) {
-			struct dlsi_model_files files = {.id.bytes = {j}};
+			struct dlsi_model_file file = {.name = "model.onnx"};
+			struct dlsi_model_files files = {.id.bytes = {j}, .at = &file, .count = 1};
 			struct dls_task task;
 
-			files.onnx =
+			file.bytes =
 				dlsi_frame_wrap(unit_alloc(), dlsi_frame_data(onnx), size, count_release, &released);
 			begin_task(&task);
 			dlsi_inference_run(inference, &files, &task);
 			dlsi_task_fini(&task);
-			dlsi_frame_unref(files.onnx);
+			dlsi_frame_unref(file.bytes);
 		}
 		assert_int_equal(MODELS - released, cases[i].kept);
 		dlsi_inference_destroy(inference);
@@ -360,7 +364,8 @@ static void test_keeps_only_so_many_bytes_of_models(void **state)
 static void test_a_cancelled_task_is_not_run(void **state)
 {
 	const struct dls_error missing = {.code = DLS_ECANCELLED, .text = "not run"};
-	struct dlsi_model_files files = {.onnx = read_frame(ONNX)};
+	struct dlsi_model_file onnx = {"model.onnx", read_frame(ONNX)};
+	struct dlsi_model_files files = {.at = &onnx, .count = 1};
 	struct dlsi_inference *inference;
 	struct dlsi_buffer page;
 	struct dls_task task;
@@ -378,7 +383,7 @@ static void test_a_cancelled_task_is_not_run(void **state)
 	dlsi_buffer_fini(&page);
 	dlsi_task_fini(&task);
 	dlsi_inference_destroy(inference);
-	dlsi_frame_unref(files.onnx);
+	dlsi_frame_unref(onnx.bytes);
 }
 
 UNIT_MAIN(test_the_best_classes_of_each_good_item, test_whole_outputs_with_softmax,

@@ -36,7 +36,8 @@ static int try(struct loaded *loaded, const struct dlsi_alloc *alloc, const char
 	memcpy(loaded->moved + 1, loaded->file.data, loaded->file.length);
 	rc = dlsi_device_create(alloc, &dlsi_device_onednn, &loaded->device, err);
 	return rc ? rc
-		  : dlsi_model_load(alloc, loaded->device, "net.onnx", loaded->moved + 1, loaded->file.length,
+		  : dlsi_model_load(alloc, loaded->device, "net.onnx",
+			    &(struct dlsi_onnx){.file = loaded->moved + 1, .length = loaded->file.length},
 			    &loaded->model, err);
 }
 

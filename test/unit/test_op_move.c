@@ -282,7 +282,7 @@ static void assert_batch(const char *text, const char *says)
 	struct dlsi_buffer file;
 
 	unit_onnx(&file, &rng, text);
-	if (dlsi_graph_load(unit_alloc(), file.data, file.length, &graph, &err))
+	if (unit_onnx_load(unit_alloc(), &file, &graph, &err))
 		fail_msg("%s\n%s", err.text, text);
 	if (says ? !graph->unbatchable || !strstr(graph->unbatchable, says) : graph->unbatchable != NULL)
 		fail_msg("'%s' does not say '%s': %s", graph->unbatchable, says, text);
@@ -359,7 +359,7 @@ static void test_memory_runs_out(void **state)
 
 	(void)state;
 	unit_onnx(&file, &rng, text);
-	while ((rc = dlsi_graph_load(unit_alloc_failing_at(n), file.data, file.length, &graph, &err)) == DLS_ENOMEM)
+	while ((rc = unit_onnx_load(unit_alloc_failing_at(n), &file, &graph, &err)) == DLS_ENOMEM)
 		n++;
 	if (rc)
 		fail_msg("%s", err.text);

@@ -101,7 +101,8 @@ static void run_on_device(const struct example *example, struct dlsi_device *dev
 	float output[MOST] = {0};
 
 	unit_onnx(&file, &rng, example->model);
-	if (dlsi_model_load(unit_alloc(), device, "net.onnx", file.data, file.length, &model, &err))
+	if (dlsi_model_load(unit_alloc(), device, "net.onnx",
+		    &(struct dlsi_onnx){.file = file.data, .length = file.length}, &model, &err))
 		fail_msg("%s", err.text);
 	in = tensor(dlsi_model_input(model, 0), example->input);
 	out = tensor(dlsi_model_output(model, 0), output);
@@ -119,7 +120,7 @@ static struct dlsi_graph *load(struct dlsi_buffer *file, const char *text)
 	struct dls_error err = {0};
 
 	unit_onnx(file, &rng, text);
-	if (dlsi_graph_load(unit_alloc(), file->data, file->length, &graph, &err))
+	if (unit_onnx_load(unit_alloc(), file, &graph, &err))
 		fail_msg("%s\n%s", err.text, text);
 	assert_int_equal(graph->node_count, 1);
 	return graph;

@@ -28,8 +28,9 @@ static void load(struct loaded *loaded, const char *text)
 	*loaded = (struct loaded){0};
 	unit_onnx(&loaded->file, &rng, text);
 	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, &loaded->device, &err), 0);
-	if (dlsi_model_load(unit_alloc(), loaded->device, "net.onnx", loaded->file.data, loaded->file.length,
-		    &loaded->model, &err))
+	if (dlsi_model_load(unit_alloc(), loaded->device, "net.onnx",
+		    &(struct dlsi_onnx){.file = loaded->file.data, .length = loaded->file.length}, &loaded->model,
+		    &err))
 		fail_msg("%s", err.text);
 }
 

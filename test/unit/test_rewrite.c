@@ -146,7 +146,7 @@ static void load(const struct rewriting *rewriting, struct dlsi_buffer *file_out
 	struct dls_error err = {0};
 
 	unit_onnx(file_out, &rng, rewriting->model);
-	if (dlsi_graph_load(unit_alloc(), file_out->data, file_out->length, graph_out, &err))
+	if (unit_onnx_load(unit_alloc(), file_out, graph_out, &err))
 		fail_msg("%s", err.text);
 	assert_null((*graph_out)->unbatchable);
 }
@@ -240,7 +240,7 @@ static void test_memory_exhaustion_is_an_error(void **state)
 	for (unsigned n = 1; rc == DLS_ENOMEM; n++) {
 		struct dlsi_graph *graph = NULL;
 
-		rc = dlsi_graph_load(unit_alloc_failing_at(n), file.data, file.length, &graph, &err);
+		rc = unit_onnx_load(unit_alloc_failing_at(n), &file, &graph, &err);
 		if (rc == 0)
 			rc = dlsi_graph_rewrite(graph, &err);
 		dlsi_graph_destroy(graph);

@@ -295,7 +295,7 @@ static void test_a_folder_with_nothing_but_the_graph(void **state)
 /* ---- the memory of the machine */
 
 static const struct {
-	uint64_t part; /* the memory by the model's file, in fourths */
+	uint64_t part; /* the memory by the model's files, in fourths */
 	unsigned kept; /* of two models; 0: neither can be had */
 } memories[] = {{7, 0}, {8, 1}, {15, 1}, {40, 2}};
 
@@ -321,17 +321,18 @@ static void test_models_share_the_memory(void **state)
 {
 	const char *folder = unit_folder();
 	char *other = copy_model(folder, 1);
-	struct stat status;
+	struct stat onnx, json;
 
 	(void)state;
-	assert_int_equal(stat(FASHION "/model.onnx", &status), 0);
+	assert_int_equal(stat(FASHION "/model.onnx", &onnx), 0);
+	assert_int_equal(stat(FASHION "/model.json", &json), 0);
 	for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) {
 		struct dls_worker *worker;
 		struct site site;
 
 		start(&site, 1, 1, folder);
 		worker = dls_cluster_worker(site.cluster, 0);
-		worker->topology.memory_bytes = memories[i].part * (uint64_t)status.st_size / 4;
+		worker->topology.memory_bytes = memories[i].part * (uint64_t)(onnx.st_size + json.st_size) / 4;
 		for (int time = 0; time < 4; time++) {
 			const char *model = time % 2 ? other : FASHION;
 
