@@ -44,10 +44,12 @@ static const struct dlsi_lowering lowerings[] = {
 	{&dlsi_op_sigmoid, dlsi_lower_activation, false},
 	{&dlsi_op_softmax, dlsi_lower_softmax, false},
 	{&dlsi_op_sqrt, dlsi_lower_activation, false},
+	{&dlsi_op_squeeze, dlsi_lower_reshape, true},
 	{&dlsi_op_sub, dlsi_lower_binary, false},
 	{&dlsi_op_sum, dlsi_lower_binary, false},
 	{&dlsi_op_swish, dlsi_lower_activation, false},
 	{&dlsi_op_tanh, dlsi_lower_activation, false},
+	{&dlsi_op_unsqueeze, dlsi_lower_reshape, true},
 	{NULL, NULL, false},
 };
 

@@ -4,6 +4,9 @@
 
 const struct dlsi_rewrite dlsi_rewrites[] = {
 	{"same", dlsi_rewrite_same},
+	{"transposes", dlsi_rewrite_transposes},
+	{"shapes", dlsi_rewrite_shapes},
+	{"same again", dlsi_rewrite_same},
 	{"normal", dlsi_rewrite_normal},
 	{"products", dlsi_rewrite_products},
 	{"bias", dlsi_rewrite_bias},

@@ -128,6 +128,8 @@ CASES = {
     # what is fused is of float32
     "double": (14, "d = Cast<to=11>(x) m = MatMul(d, w) a = Add(m, k) r = Relu(a) y = Cast<to=1>(r)", F,
                {"w": numpy.arange(24, dtype=numpy.float64).reshape(12, 2) - 11, "k": numpy.float64([0.5, -0.25])}),
+    "transposes-of-higher-rank": (13, "a = Transpose<perm=[0,2,1]>(x) b = Add(a, k) y = Transpose<perm=[0,1,3,2]>(b)",
+                                  {"x": (2, 3, 4)}, {"k": (2, 1, 4, 3)}),
     "double-flatten": (13, "d = Cast<to=11>(x) f = Flatten(d) m = Gemm(f, w, k) c = Clip(m, l) y = Cast<to=1>(c)", X,
                        {"w": numpy.ones((858, 2)), "k": numpy.float64([0.5, -0.25]), "l": numpy.float64(0.125)}),
     "add-same": (13, "r = Relu(x) y = Add(x, r)", X, {}),
