@@ -14,13 +14,13 @@ static const struct {
 	{"int64", DLS_INT64},
 	{"string", 0},
 	{"bool", DLS_BOOL},
-	{"float16", 0},
+	{"float16", DLS_FLOAT32},
 	{"float64", DLS_FLOAT64},
 	{"uint32", DLS_UINT32},
 	{"uint64", DLS_UINT64},
 	{"complex64", 0},
 	{"complex128", 0},
-	{"bfloat16", 0},
+	{"bfloat16", DLS_FLOAT32},
 };
 
 enum { TYPES = sizeof types / sizeof *types };

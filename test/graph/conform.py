@@ -4,7 +4,8 @@ usage: conform.py [--shrink] FOLDER...
 
 A folder holds suites, a suite tests, a test model.onnx and test_data_set_N/{input,output}_N.pb. A model is run as it is. If
 that is refused, it is tried once more with what trained models have as constants made constants: the inputs that say
-shapes, axes or limits (FIXED), and with an opset below 7 converted to a later one.
+shapes, axes or limits (FIXED), and with an opset below 7 converted to a later one. Floats of 16 bits go in as float32, which
+the engine computes with, and come out so: they differ by what a float of 16 bits rounds.
 
 refused.txt lists the tests that the engine refuses, with the reason. It may only shrink: a listed test that passes is as
 wrong as one that is refused and not listed; --shrink takes those that pass out of the list.
@@ -27,6 +28,7 @@ from engine import Engine, Failed, Refused
 
 LIST = pathlib.Path(__file__).parent / "refused.txt"
 RTOL, ATOL = 1e-3, 1e-7  # those of ONNX's own runner
+ROUNDING = {"float16": 1e-3, "bfloat16": 1e-2}  # relative, and absolute for numbers below 1
 FIRST_OPSET, CONVERTED_OPSET = 7, 9
 # the inputs that models have as constants
 FIXED = {
@@ -39,6 +41,13 @@ FIXED = {
 }
 
 
+def read_array(path, dtype):
+    """The oldest tests keep the bits of bfloat16 as uint16."""
+    array = numpy_helper.to_array(onnx.TensorProto.FromString(path.read_bytes()))
+    bits = dtype == onnx.TensorProto.BFLOAT16 and array.dtype == numpy.uint16
+    return array.view(onnx.helper.tensor_dtype_to_np_dtype(dtype)) if bits else array
+
+
 def read_arrays(folder, kind, ports):
     """The tensors of a data set, None for what is none."""
     arrays = []
@@ -46,16 +55,20 @@ def read_arrays(folder, kind, ports):
         path = folder / f"{kind}_{number}.pb"
         if not path.exists():
             break
-        is_tensor = port.type.HasField("tensor_type")
-        arrays.append(numpy_helper.to_array(onnx.TensorProto.FromString(path.read_bytes())) if is_tensor else None)
+        arrays.append(read_array(path, port.type.tensor_type.elem_type) if port.type.HasField("tensor_type") else None)
     return arrays
+
+
+def widen(array):
+    return array.astype(numpy.float32) if array is not None and array.dtype.name in ROUNDING else array
 
 
 def data_sets(path, model):
     given = {tensor.name for tensor in model.graph.initializer}
     ports = [port for port in model.graph.input if port.name not in given]
     for folder in sorted(path.glob("test_data_set_*")):
-        yield read_arrays(folder, "input", ports), read_arrays(folder, "output", model.graph.output)
+        inputs = [widen(array) for array in read_arrays(folder, "input", ports)]
+        yield inputs, read_arrays(folder, "output", model.graph.output)
 
 
 def make_usual(model, arrays):
@@ -100,11 +113,13 @@ def difference(ours, theirs):
     """What is wrong with the outputs, None if nothing is."""
     if len(ours) != len(theirs):
         return f"{len(ours)} outputs instead of {len(theirs)}"
-    for number, (a, b) in enumerate(zip(ours, theirs)):
+    for number, (a, expected) in enumerate(zip(ours, theirs)):
+        b = widen(expected)
         if b is None or (a.dtype, a.shape) != (b.dtype, b.shape):
             wanted = "no tensor" if b is None else f"{b.dtype} {list(b.shape)}"
             return f"output {number} is {a.dtype} {list(a.shape)} instead of {wanted}"
-        if not numpy.allclose(a, b, rtol=RTOL, atol=ATOL, equal_nan=True):
+        rounding = ROUNDING.get(expected.dtype.name, 0)
+        if not numpy.allclose(a, b, rtol=max(RTOL, rounding), atol=max(ATOL, rounding), equal_nan=True):
             return f"output {number} differs by {numpy.nanmax(numpy.abs(a.astype(float) - b.astype(float))):.3g}"
     return None
 

@@ -79,6 +79,24 @@ static void put_random(struct dlsi_buffer *graph, char **words, size_t count, st
 	free(data);
 }
 
+static void put_halves(struct dlsi_buffer *graph, char **words, size_t count)
+{
+	struct dlsi_buffer tensor;
+	uint16_t halves[WORDS];
+
+	dlsi_buffer_init(&tensor, unit_alloc());
+	unit_onnx_number(&tensor, 1, count - 2);
+	unit_onnx_number(&tensor, 2, *words[0] == 'f' ? 10 : 16);
+	put_text(&tensor, 8, words[1]);
+	for (size_t i = 2; i < count; i++)
+		halves[i - 2] = (uint16_t)strtoul(words[i], NULL, 16);
+	for (size_t i = 2; i < count && strstr(words[1], "_typed"); i++)
+		unit_onnx_number(&tensor, 5, halves[i - 2]);
+	if (!strstr(words[1], "_typed"))
+		unit_onnx_bytes(&tensor, 9, halves, (count - 2) * sizeof *halves);
+	put_message(graph, 5, &tensor);
+}
+
 static void put_entry(struct dlsi_buffer *tensor, const char *key, const char *value)
 {
 	struct dlsi_buffer entry;
@@ -213,6 +231,8 @@ static void put_statement(struct dlsi_buffer *graph, struct dlsi_rng *rng, char 
 		put_random(graph, words, count, rng);
 	else if (strcmp(words[0], "floats") == 0 || strcmp(words[0], "ints") == 0)
 		put_vector(graph, words, count);
+	else if (strcmp(words[0], "float16") == 0 || strcmp(words[0], "bfloat16") == 0)
+		put_halves(graph, words, count);
 	else if (strcmp(words[0], "away") == 0)
 		put_away(graph, words, count);
 	else if (strcmp(words[0], "node") == 0)

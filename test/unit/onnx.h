@@ -7,8 +7,9 @@
  *   const NAME DIM...                          float32, random from the seed, of a size that keeps sums near 1
  *   positive NAME DIM...                       the same between 0.5 and 1.5 (variances, say)
  *   floats NAME NUMBER...    ints NAME NUMBER...   a vector of float32 or int64
- *   away NAME FILE OFFSET LENGTH DIM...        float32 in another file; `-` says nothing of it
- *   node OPERATOR INPUT... > OUTPUT... [ATTRIBUTE...]    `-` leaves an input or output out
+ *   float16 NAME HEX...   bfloat16 NAME HEX...   a vector of the floats with these bits; in int32_data where the name
+ * ends in `_typed` away NAME FILE OFFSET LENGTH DIM...        float32 in another file; `-` says nothing of it node
+ * OPERATOR INPUT... > OUTPUT... [ATTRIBUTE...]    `-` leaves an input or output out
  *
  * An attribute is NAME:KIND=VALUE with KIND i, f, s, or I for integers between commas. A node is named after its first
  * output with `node_` before it. */
