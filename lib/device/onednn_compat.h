@@ -5,11 +5,41 @@
 #ifndef DLSI_ONEDNN_COMPAT_H
 #define DLSI_ONEDNN_COMPAT_H
 
+#include "graph/arena.h"
 #include <dnnl.h>
 
 #if DNNL_VERSION_MAJOR >= 3
 
 typedef const_dnnl_memory_desc_t dlsi_md;
+
+/* A description laid out by strides, or as the tag says where they are NULL; dlsi_md_destroy comes before the arena's
+ * end. */
+static inline dnnl_status_t dlsi_md_create(struct dlsi_arena *arena, dlsi_md *md_out, dnnl_data_type_t type,
+	uint32_t rank, const int64_t *dims, const int64_t *strides, dnnl_format_tag_t tag)
+{
+	dnnl_memory_desc_t md = NULL;
+	dnnl_status_t status = strides ? dnnl_memory_desc_create_with_strides(&md, (int)rank, dims, type, strides)
+				       : dnnl_memory_desc_create_with_tag(&md, (int)rank, dims, type, tag);
+
+	(void)arena;
+	*md_out = md;
+	return status;
+}
+
+static inline dnnl_status_t dlsi_md_copy(struct dlsi_arena *arena, dlsi_md *md_out, dlsi_md md)
+{
+	dnnl_memory_desc_t copy = NULL;
+	dnnl_status_t status = dnnl_memory_desc_clone(&copy, md);
+
+	(void)arena;
+	*md_out = copy;
+	return status;
+}
+
+static inline void dlsi_md_destroy(dlsi_md md)
+{
+	dnnl_memory_desc_destroy((dnnl_memory_desc_t)md);
+}
 
 static inline dnnl_status_t dlsi_post_ops_append_sum(dnnl_post_ops_t ops)
 {
@@ -25,6 +55,34 @@ static inline dnnl_status_t dlsi_post_ops_append_eltwise(
 #elif DNNL_VERSION_MAJOR == 2 && DNNL_VERSION_MINOR >= 6
 
 typedef const dnnl_memory_desc_t *dlsi_md;
+
+static inline dnnl_status_t dlsi_md_create(struct dlsi_arena *arena, dlsi_md *md_out, dnnl_data_type_t type,
+	uint32_t rank, const int64_t *dims, const int64_t *strides, dnnl_format_tag_t tag)
+{
+	dnnl_memory_desc_t *md = dlsi_arena_take(arena, 1, sizeof *md);
+
+	*md_out = md;
+	if (!md)
+		return dnnl_out_of_memory;
+	return strides ? dnnl_memory_desc_init_by_strides(md, (int)rank, dims, type, strides)
+		       : dnnl_memory_desc_init_by_tag(md, (int)rank, dims, type, tag);
+}
+
+static inline dnnl_status_t dlsi_md_copy(struct dlsi_arena *arena, dlsi_md *md_out, dlsi_md md)
+{
+	dnnl_memory_desc_t *copy = dlsi_arena_take(arena, 1, sizeof *copy);
+
+	*md_out = copy;
+	if (!copy)
+		return dnnl_out_of_memory;
+	*copy = *md;
+	return dnnl_success;
+}
+
+static inline void dlsi_md_destroy(dlsi_md md)
+{
+	(void)md; /* it goes with the arena */
+}
 
 static inline dnnl_status_t dlsi_post_ops_append_sum(dnnl_post_ops_t ops)
 {
@@ -128,6 +186,17 @@ static inline dnnl_status_t dnnl_batch_normalization_forward_primitive_desc_crea
 {
 	dnnl_batch_normalization_desc_t desc;
 	dnnl_status_t status = dnnl_batch_normalization_forward_desc_init(&desc, prop, src, epsilon, flags);
+
+	(void)dst; /* always laid out as the source */
+	return status ? status : dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL);
+}
+
+static inline dnnl_status_t dnnl_lrn_forward_primitive_desc_create(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
+	dnnl_prop_kind_t prop, dnnl_alg_kind_t kind, dlsi_md src, dlsi_md dst, int64_t size, float alpha, float beta,
+	float k, const_dnnl_primitive_attr_t attr)
+{
+	dnnl_lrn_desc_t desc;
+	dnnl_status_t status = dnnl_lrn_forward_desc_init(&desc, prop, kind, src, size, alpha, beta, k);
 
 	(void)dst; /* always laid out as the source */
 	return status ? status : dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL);

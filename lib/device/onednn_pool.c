@@ -18,9 +18,7 @@ static void destroy(enum kind kind, void *handle)
 {
 	switch (kind) {
 	case DESCRIPTION:
-#if DNNL_VERSION_MAJOR >= 3
-		dnnl_memory_desc_destroy(handle);
-#endif
+		dlsi_md_destroy(handle);
 		break;
 	case PRIMITIVE_DESCRIPTOR:
 		dnnl_primitive_desc_destroy(handle);
@@ -64,22 +62,11 @@ dnnl_status_t dlsi_onednn_keep(struct dlsi_onednn_pool *pool, dnnl_primitive_des
 static dlsi_md describe_as(struct dlsi_onednn_pool *pool, dnnl_data_type_t type, uint32_t rank, const int64_t *dims,
 	const int64_t *strides, dnnl_format_tag_t tag)
 {
-#if DNNL_VERSION_MAJOR >= 3
-	dnnl_memory_desc_t md = NULL;
-	dnnl_status_t status = strides ? dnnl_memory_desc_create_with_strides(&md, (int)rank, dims, type, strides)
-				       : dnnl_memory_desc_create_with_tag(&md, (int)rank, dims, type, tag);
+	dlsi_md md;
+	dnnl_status_t status = dlsi_md_create(&pool->arena, &md, type, rank, dims, strides, tag);
 
 	if (status == dnnl_success)
-		status = keep(pool, DESCRIPTION, md);
-#else
-	dnnl_memory_desc_t *md = dlsi_arena_take(&pool->arena, 1, sizeof *md);
-	dnnl_status_t status = dnnl_out_of_memory;
-
-	if (md && strides)
-		status = dnnl_memory_desc_init_by_strides(md, (int)rank, dims, type, strides);
-	else if (md)
-		status = dnnl_memory_desc_init_by_tag(md, (int)rank, dims, type, tag);
-#endif
+		status = keep(pool, DESCRIPTION, (void *)md);
 	pool->failed |= status != dnnl_success;
 	return status == dnnl_success ? md : NULL;
 }
@@ -130,18 +117,9 @@ dlsi_md dlsi_md_bytes(struct dlsi_onednn_pool *pool, int64_t count)
 
 dlsi_md dlsi_md_clone(struct dlsi_onednn_pool *pool, dlsi_md md)
 {
-#if DNNL_VERSION_MAJOR >= 3
-	dnnl_memory_desc_t copy = NULL;
+	dlsi_md copy;
 
-	if (dnnl_memory_desc_clone(&copy, md) || keep(pool, DESCRIPTION, copy))
-		return NULL;
-#else
-	dnnl_memory_desc_t *copy = dlsi_arena_take(&pool->arena, 1, sizeof *copy);
-
-	if (copy)
-		*copy = *md;
-#endif
-	return copy;
+	return dlsi_md_copy(&pool->arena, &copy, md) || keep(pool, DESCRIPTION, (void *)copy) ? NULL : copy;
 }
 
 dnnl_status_t dlsi_onednn_memory(

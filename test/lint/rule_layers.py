@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Who may include whom: the rooms of lib/ are a stack of floors, nothing includes in a circle, each third-party library is met in
-one place only, and what is outside lib/ sees only the public headers."""
+one place only, what differs between two versions of one is known to one file, and what is outside lib/ sees only the public
+headers."""
 import source
 
 # A room includes itself and those of earlier floors, not its neighbours of the same floor (joined by "|"). The order has
@@ -20,6 +21,9 @@ LIBRARIES = {
     "spng": ["media/"],
     "zmq": ["net/"],
 }
+
+# What tells versions of a library apart, and the only file that may ask.
+VERSIONS = {"DNNL_VERSION_": "lib/device/onednn_compat.h"}
 
 STANDARD = {"stdbool.h", "stddef.h", "stdint.h"}  # all that public headers need of the C library
 
@@ -51,6 +55,13 @@ def lib_rule(root, path):
     if path.suffix == ".c" and (source.pathlib.Path(root) / own).exists():
         if not listed or listed[0][1] != "/".join(own.parts[1:]):
             yield f"{path}:1: its own header comes first, which proves that it stands alone"
+
+
+def version_rule(root, path):
+    text = source.bare(source.read(root, path))
+    for word, owner in VERSIONS.items():
+        if word in text and str(path) != owner:
+            yield f"{path}:{source.line_of(text, text.index(word))}: only {owner} asks for {word}*"
 
 
 def outside_rule(root, path):
@@ -93,6 +104,8 @@ def rule(root):
         yield from lib_rule(root, path)
     for path in public + source.files(root, ".c", ".h", below=["cli", "examples"]):
         yield from outside_rule(root, path)
+    for path in source.files(root, ".c", ".h"):
+        yield from version_rule(root, path)
     yield from circles(root, library + public)
 
 

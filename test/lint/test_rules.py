@@ -107,6 +107,8 @@ BROKEN = {
                                       "lib/core/x.c:2: <zmq.h> may be included only in lib/net/"),
     "third party in a foreign file": ("layers", {"lib/base/x.c": "/* X. */\n#include <sodium.h>\n"},
                                       "lib/base/x.c:2: <sodium.h> may be included only in lib/base/hash.c"),
+    "version of a library in a foreign file": ("layers", {"bench/x.c": "/* X. */\n#if DNNL_VERSION_MAJOR > 2\n#endif\n"},
+                                               "bench/x.c:2: only lib/device/onednn_compat.h asks for DNNL_VERSION_*"),
     "private header in a program": ("layers", {"cli/dls-x.c": '/* X. */\n#include "base/error.h"\n'},
                                     "cli/dls-x.c:2: cli/ sees include/ and itself only"),
     "private header in an example": ("layers", {"examples/x.c": '/* X. */\n#include "lib/base/error.h"\n'},
