@@ -18,6 +18,8 @@ static const char *const expected[] = {
 	[CLI_OBJECT] = "a string",
 	[CLI_WORD] = "a string",
 	[CLI_WHOLE] = "a number",
+	[CLI_NUMBER] = "a number",
+	[CLI_TEXTS] = "a string or a list of strings",
 	[CLI_SECONDS] = "a number of seconds",
 };
 
@@ -72,9 +74,11 @@ static const char *spell(const struct cli_option *option, const cJSON *value, ch
 	case CLI_ADDRESS:
 	case CLI_OBJECT:
 	case CLI_WORD:
+	case CLI_TEXTS:
 		return cJSON_GetStringValue(value);
 	case CLI_WHOLE:
 	case CLI_SECONDS:
+	case CLI_NUMBER:
 		if (!cJSON_IsNumber(value))
 			return NULL;
 		snprintf(number, NUMBER_BYTES, "%.17g", value->valuedouble);
@@ -84,15 +88,32 @@ static const char *spell(const struct cli_option *option, const cJSON *value, ch
 }
 
 static int take(
-	const char *path, const cJSON *member, const struct cli_option *option, void *values, struct dls_error *err)
+	const char *path, const cJSON *value, const struct cli_option *option, void *values, struct dls_error *err)
 {
 	char where[WHERE_BYTES], number[NUMBER_BYTES];
-	const char *text = spell(option, member, number);
+	const char *text = spell(option, value, number);
 
 	snprintf(where, sizeof where, "%s: \"%s\"", path, option->name);
 	if (!text)
 		return cli_fail(err, DLS_EINVAL, "%s must be %s", where, expected[option->kind]);
 	return cli_option_set(option, where, text, values, err);
+}
+
+/* A list stands for an option that is given several times. */
+static int take_member(
+	const char *path, const cJSON *member, const struct cli_option *option, void *values, struct dls_error *err)
+{
+	const cJSON *value;
+	int rc = 0;
+
+	if (option->kind != CLI_TEXTS || !cJSON_IsArray(member) || !member->child)
+		return take(path, member, option, values, err);
+	cJSON_ArrayForEach (value, member) {
+		rc = take(path, value, option, values, err);
+		if (rc)
+			break;
+	}
+	return rc;
 }
 
 static int refuse_key(const char *path, const char *key, const struct cli_option *table, struct dls_error *err)
@@ -123,7 +144,7 @@ static int take_all(const char *path, const cJSON *config, const struct cli_opti
 		seen |= UINT64_C(1) << (option - table);
 		if (given >> (option - table) & 1)
 			continue;
-		rc = take(path, member, option, values, err);
+		rc = take_member(path, member, option, values, err);
 		if (rc)
 			return rc;
 	}

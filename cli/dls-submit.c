@@ -9,12 +9,13 @@
 
 #define LONGEST_MS (INT64_C(365) * 24 * 3600 * 1000)
 
-enum verb { RUN, STATUS, LIST, MODEL_SHOW, MODEL_PROFILE };
+enum verb { RUN, STATUS, LIST, MODEL_SHOW, MODEL_RUN, MODEL_PROFILE };
 
 #define VALUE(member) .offset = offsetof(struct submit_values, member)
 #define FOR(verb)     .verbs = 1u << (verb)
 #define MASTER        .verbs = 1u << RUN | 1u << STATUS | 1u << LIST
-#define HERE          .verbs = 1u << MODEL_SHOW | 1u << MODEL_PROFILE
+#define SIZED         .verbs = 1u << MODEL_SHOW | 1u << MODEL_PROFILE
+#define RUNS          .verbs = 1u << RUN | 1u << MODEL_RUN
 
 static const struct cli_option options[] = {
 	{"master", CLI_ADDRESS, VALUE(master), "ENDPOINT", "The master to ask.", .otherwise = "tcp://127.0.0.1:7700",
@@ -34,11 +35,20 @@ static const struct cli_option options[] = {
 	{"threads", CLI_WHOLE, VALUE(threads), "N",
 		"With --local or of a model verb: threads of each running task; 0: OMP_NUM_THREADS, else the "
 		"processors divided by the devices.",
-		.otherwise = "0", .low = 0, .high = 1024, .verbs = 1u << RUN | 1u << MODEL_SHOW | 1u << MODEL_PROFILE},
+		.otherwise = "0", .low = 0, .high = 1024,
+		.verbs = 1u << RUN | 1u << MODEL_SHOW | 1u << MODEL_RUN | 1u << MODEL_PROFILE},
 	{"batch", CLI_WHOLE, VALUE(batch), "N", "Items of each run of the model.", .otherwise = "1", .low = 1,
-		.high = 4096, HERE},
+		.high = 4096, SIZED},
 	{"runs", CLI_WHOLE, VALUE(runs), "N", "Runs whose median is shown.", .otherwise = "20", .low = 1, .high = 1000,
 		FOR(MODEL_PROFILE)},
+	{"expect", CLI_TEXTS, VALUE(expect), "FILE",
+		"A .npy or .pb file that the output must agree with; once for each of several outputs.",
+		FOR(MODEL_RUN)},
+	{"rtol", CLI_NUMBER, VALUE(rtol), "R",
+		"An element may be off by the absolute tolerance and this part of what is expected.",
+		.otherwise = "0.001", FOR(MODEL_RUN)},
+	{"atol", CLI_NUMBER, VALUE(atol), "A", "The absolute tolerance of --expect.", .otherwise = "1e-07",
+		FOR(MODEL_RUN)},
 	{"cache-dir", CLI_TEXT, VALUE(cache_dir), "FOLDER",
 		"With --local: where models are kept; else dlsched in $XDG_CACHE_HOME or in ~/.cache.", FOR(RUN)},
 	{"handler", CLI_NAME, VALUE(handler), "NAME", "Instead of a model: a handler that workers have registered.",
@@ -54,14 +64,14 @@ static const struct cli_option options[] = {
 	{"timeout", CLI_SECONDS, VALUE(timeout_ms), "SECONDS", "Cancel the job after so long; 0: never.",
 		.otherwise = "0", .high = LONGEST_MS, FOR(RUN)},
 	{"top", CLI_WHOLE, VALUE(top), "N", "Classes that are shown of each item.", .otherwise = "5", .low = 1,
-		.high = CLI_CLASSES_MAX, FOR(RUN)},
+		.high = CLI_CLASSES_MAX, RUNS},
 	{"output", CLI_TEXT, VALUE(output), "FILE.npy",
 		"Instead of a table: write the most probable class of each item, or the tensors, in the order of the "
-		"items.",
-		FOR(RUN)},
+		"items; of model run: the outputs.",
+		RUNS},
 	{"progress", CLI_FLAG, VALUE(progress), NULL, "Show progress although standard error is no terminal.",
 		FOR(RUN)},
-	{"quiet", CLI_FLAG, VALUE(quiet), NULL, "No table, no progress, no summary: errors only.", FOR(RUN)},
+	{"quiet", CLI_FLAG, VALUE(quiet), NULL, "No table, no progress, no summary: errors only.", RUNS},
 	{"json", CLI_FLAG, VALUE(json), NULL, "One JSON object per line."},
 	{"log-level", CLI_WORD, VALUE(log_level), "LEVEL", "What goes to standard error", .otherwise = "warning",
 		.words = cli_log_levels},
@@ -78,6 +88,10 @@ static const struct cli_verb verbs[] = {
 	[MODEL_SHOW] = {"model show", "MODEL",
 		"Show what the model takes and gives, its operators, and what it needs of this machine's memory.",
 		.at_least = 1, .at_most = 1},
+	[MODEL_RUN] = {"model run", "MODEL INPUT...",
+		"Run the model on this machine without any cluster, on .npy and .pb files or photos: a file for each "
+		"input of the model, or such files for each item of a batch.",
+		.at_least = 2, .at_most = SIZE_MAX},
 	[MODEL_PROFILE] = {"model profile", "MODEL",
 		"Run the model on made-up inputs on this machine and show how long each node takes.", .at_least = 1,
 		.at_most = 1},
@@ -100,10 +114,11 @@ static int (*const actions[])(const struct submit *submit, struct dls_error *err
 	[STATUS] = submit_status,
 	[LIST] = submit_list,
 	[MODEL_SHOW] = submit_model_show,
+	[MODEL_RUN] = submit_model_run,
 	[MODEL_PROFILE] = submit_model_profile,
 };
 
-static const struct cli_rule rules[] = {
+static const struct cli_rule run_rules[] = {
 	{"devices", CLI_NEEDS, "local", "the workers of a master have their own"},
 	{"threads", CLI_NEEDS, "local", "the workers of a master have their own"},
 	{"cache-dir", CLI_NEEDS, "local", "the workers of a master have their own"},
@@ -120,6 +135,20 @@ static const struct cli_rule rules[] = {
 	{0},
 };
 
+static const struct cli_rule model_run_rules[] = {
+	{"top", CLI_EXCLUDES, "output", "the file gets whole tensors"},
+	{"top", CLI_EXCLUDES, "quiet", "nothing is shown"},
+	{"rtol", CLI_NEEDS, "expect", "nothing is compared"},
+	{"atol", CLI_NEEDS, "expect", "nothing is compared"},
+	{0},
+};
+
+static const struct cli_rule *const rules_of[] = {
+	[RUN] = run_rules,
+	[MODEL_RUN] = model_run_rules,
+	[MODEL_PROFILE] = NULL,
+};
+
 static int check(const struct submit_values *values, const struct cli_options *found, struct dls_error *err)
 {
 	if (found->verb == RUN && !values->handler && found->operand_count < 2)
@@ -128,7 +157,7 @@ static int check(const struct submit_values *values, const struct cli_options *f
 		return cli_fail(err, DLS_EINVAL, "--local runs models only; a handler needs a master with workers");
 	if (values->quiet && values->json)
 		return cli_fail(err, DLS_EINVAL, "--quiet and --json exclude each other");
-	return found->verb == RUN ? cli_rules_check(rules, options, found->given, values, err) : 0;
+	return rules_of[found->verb] ? cli_rules_check(rules_of[found->verb], options, found->given, values, err) : 0;
 }
 
 /* What the library calls an invalid argument is, once the options are read, an invalid model, input or answer. */
@@ -142,8 +171,7 @@ static int exit_code_of(struct dls_error *err)
 static int act(const struct submit_values *values, const struct cli_options *found, char **argv, struct dls_error *err)
 {
 	struct submit submit = {.values = values, .operands = found->operands, .operand_count = found->operand_count};
-	bool here = found->verb == MODEL_SHOW || found->verb == MODEL_PROFILE,
-	     computes = here || (found->verb == RUN && values->local);
+	bool here = found->verb >= MODEL_SHOW, computes = here || (found->verb == RUN && values->local);
 	int rc, exit_code;
 
 	rc = computes ? cli_threads_set(values->threads, here ? 1 : values->devices, argv, err) : 0;

@@ -32,23 +32,31 @@ int cli_npy_init(const char *path, uint64_t items, struct cli_npy *npy_out, stru
 	return rc;
 }
 
-static void write_header(struct cli_npy *npy)
+static void write_header(FILE *to, enum dls_dtype dtype, uint32_t rank, const int64_t *dims)
 {
 	char text[HEADER_BYTES];
 	unsigned char prefix[PREFIX_BYTES] = "\x93NUMPY\x01\x00";
 	int length, padding;
 
-	length = sprintf(text, "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRIu64 ",",
-		spellings[npy->shape.dtype], npy->items);
-	for (uint32_t i = 0; i < npy->shape.rank; i++)
-		length += sprintf(text + length, "%s%" PRId64, i ? ", " : " ", npy->shape.dims[i]);
+	length = sprintf(text, "{'descr': '%s', 'fortran_order': False, 'shape': (", spellings[dtype]);
+	for (uint32_t i = 0; i < rank; i++)
+		length +=
+			sprintf(text + length, "%s%" PRId64 "%s", i ? " " : "", dims[i], i + 1 < rank || !i ? "," : "");
 	length += sprintf(text + length, "), }");
 	padding = ALIGNMENT - 1 - (PREFIX_BYTES + length) % ALIGNMENT;
 	length += sprintf(text + length, "%*s\n", padding, "");
 	prefix[8] = (unsigned char)(length & 0xff);
 	prefix[9] = (unsigned char)(length >> 8);
-	fwrite(prefix, 1, sizeof prefix, npy->file.stream);
-	fwrite(text, 1, (size_t)length, npy->file.stream);
+	fwrite(prefix, 1, sizeof prefix, to);
+	fwrite(text, 1, (size_t)length, to);
+}
+
+static void write_stack_header(struct cli_npy *npy)
+{
+	int64_t dims[DLS_TENSOR_RANK + 1] = {(int64_t)npy->items};
+
+	memcpy(dims + 1, npy->shape.dims, sizeof npy->shape.dims);
+	write_header(npy->file.stream, npy->shape.dtype, npy->shape.rank + 1, dims);
 }
 
 static void write_missing(struct cli_npy *npy, uint64_t items)
@@ -63,7 +71,7 @@ static int check_shape(struct cli_npy *npy, const struct dls_tensor *tensor, str
 	if (!npy->shape.dtype) {
 		npy->shape = *tensor;
 		npy->shape.data = NULL;
-		write_header(npy);
+		write_stack_header(npy);
 		write_missing(npy, npy->missing);
 	}
 	if (tensor->dtype != npy->shape.dtype || tensor->rank != npy->shape.rank ||
@@ -96,4 +104,19 @@ void cli_npy_fini(struct cli_npy *npy)
 {
 	cli_file_fini(&npy->file);
 	*npy = (struct cli_npy){0};
+}
+
+int cli_npy_write(const char *path, const struct dls_tensor *tensor, struct dls_error *err)
+{
+	struct cli_new_file file;
+	int rc = cli_file_begin(path, &file, err);
+
+	if (rc)
+		return rc;
+	write_header(file.stream, tensor->dtype, tensor->rank, tensor->dims);
+	if (tensor->bytes)
+		fwrite(tensor->data, 1, tensor->bytes, file.stream);
+	rc = cli_file_finish(&file, err);
+	cli_file_fini(&file);
+	return rc;
 }

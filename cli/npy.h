@@ -1,4 +1,5 @@
-/* Tensors of one shape, stacked in a .npy file as they come. The file appears under its name when it is complete. */
+/* .npy files: tensors of one shape, stacked as they come, or one tensor as it is. The file appears under its name when
+ * it is complete. */
 #ifndef DLSI_CLI_NPY_H
 #define DLSI_CLI_NPY_H
 
@@ -25,5 +26,8 @@ int cli_npy_finish(struct cli_npy *npy, struct dls_error *err);
 
 /* Drops the file if it was not finished. */
 void cli_npy_fini(struct cli_npy *npy);
+
+/* Writes the tensor. Errors: as cli_npy_init, cli_npy_finish. */
+int cli_npy_write(const char *path, const struct dls_tensor *tensor, struct dls_error *err);
 
 #endif

@@ -19,9 +19,18 @@ enum cli_kind {
 	CLI_NAME,    /* UTF-8 of at most 255 bytes */
 	CLI_ADDRESS, /* of something outside this process; whoever uses it says what else is wrong with it */
 	CLI_OBJECT,  /* a JSON object */
+	CLI_TEXTS,   /* struct cli_texts: one each time that the option is given */
 	CLI_WORD,    /* int: the index of the word */
 	CLI_WHOLE,   /* int64_t from `low` to `high` */
+	CLI_NUMBER,  /* double, finite and 0 or more */
 	CLI_SECONDS, /* int64_t in milliseconds, written in seconds with or without a fraction */
+};
+
+enum { CLI_TEXTS_MOST = 64 };
+
+struct cli_texts {
+	const char *at[CLI_TEXTS_MOST];
+	size_t count;
 };
 
 struct cli_option {

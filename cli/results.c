@@ -3,23 +3,15 @@
 #include "cli/classes.h"
 #include "cli/failure.h"
 #include "cli/json.h"
+#include "cli/outputs.h"
 #include "cli/text.h"
 #include <inttypes.h>
 #include <string.h>
 
-enum { NAME_BYTES = 4096, FAILURES_NAMED = 10, VALUES_SHOWN = 6 };
+enum { NAME_BYTES = 4096, FAILURES_NAMED = 10 };
 
 /* Columns of the table; names at most, the others exactly. */
 enum { NAME_COLUMNS = 44, GAP = 2, WORKER_COLUMNS = 12, MS_COLUMNS = 9, VALUE_COLUMNS = 11 };
-
-static uint32_t count_labels(const struct dls_model *model)
-{
-	uint32_t count = 0;
-
-	while (model && dls_model_label(model, count))
-		count++;
-	return count;
-}
 
 /* As wide as the longest name among the first inputs, within reason. */
 static int measure_names(const struct cli_inputs *inputs)
@@ -42,7 +34,7 @@ int cli_results_init(const struct cli_results_options *options, const struct cli
 	const struct dls_model *model, uint64_t items, struct cli_results *results_out, struct dls_error *err)
 {
 	struct cli_results results = {
-		.options = *options, .inputs = inputs, .model = model, .labels = count_labels(model)};
+		.options = *options, .inputs = inputs, .model = model, .labels = cli_labels_count(model)};
 	int rc = options->form == CLI_RESULTS_FILE ? cli_npy_init(options->output, items, &results.npy, err) : 0;
 
 	if (rc)
@@ -89,33 +81,12 @@ static void print_classes(const struct cli_results *results, const struct dls_ou
 	uint32_t count = cli_classes_best(output, results->options.top, best);
 
 	for (uint32_t i = 0; i < count; i++) {
-		const char *label = results->model ? dls_model_label(results->model, best[i].index) : NULL;
-
 		if (i)
 			skip_left(results);
 		printf("%*.4f", VALUE_COLUMNS, best[i].value);
 		pad(GAP);
-		if (label)
-			cli_text_print(label, 0);
-		else
-			printf("class %" PRIu32, best[i].index);
-		putchar('\n');
+		cli_class_print(results->model, best[i].index);
 	}
-}
-
-/* Type, shape and the first values of a tensor. */
-static void print_tensor(const struct dls_tensor *tensor)
-{
-	size_t count = cli_tensor_elements(tensor);
-
-	pad(VALUE_COLUMNS + GAP);
-	printf("%s [", dls_dtype_name(tensor->dtype));
-	for (uint32_t i = 0; i < tensor->rank; i++)
-		printf("%s%" PRId64, i ? ", " : "", tensor->dims[i]);
-	printf("]");
-	for (size_t i = 0; i < count && i < VALUES_SHOWN; i++)
-		printf(" %.6g", cli_tensor_value(tensor, i));
-	printf("%s\n", count > VALUES_SHOWN ? " ..." : "");
 }
 
 static void print_heading(const struct cli_results *results)
@@ -135,10 +106,12 @@ static void print_outputs(const struct cli_results *results, const struct dls_re
 
 		if (i)
 			skip_left(results);
-		if (cli_classes_are(output, results->labels))
+		if (cli_classes_are(output, results->labels)) {
 			print_classes(results, output);
-		else
-			print_tensor(&output->tensor);
+			continue;
+		}
+		pad(VALUE_COLUMNS + GAP);
+		cli_tensor_print(&output->tensor);
 	}
 	if (!result->output_count)
 		putchar('\n');
@@ -159,41 +132,16 @@ static void print_row(const struct cli_results *results, const struct dls_result
 	putchar('\n');
 }
 
-static void write_classes(const struct cli_results *results, const struct dls_output *output)
+static void write_output(const struct cli_results *results, const struct dls_output *output)
 {
-	struct cli_class best[CLI_CLASSES_MAX];
-	uint32_t count = cli_classes_best(output, results->options.top, best);
-
-	printf("{\"classes\":[");
-	for (uint32_t i = 0; i < count; i++) {
-		const char *label = results->model ? dls_model_label(results->model, best[i].index) : NULL;
-
-		printf("%s{\"index\":%" PRIu32, i ? "," : "", best[i].index);
-		if (label) {
-			printf(",\"label\":");
-			cli_json_text(stdout, label);
-		}
-		printf(",\"value\":");
-		cli_json_float(stdout, (float)best[i].value);
-		putchar('}');
+	putchar('{');
+	if (cli_classes_are(output, results->labels)) {
+		printf("\"classes\":");
+		cli_classes_write(results->model, output, results->options.top);
+	} else {
+		cli_tensor_write_members(&output->tensor);
 	}
-	printf("]}");
-}
-
-static void write_tensor(const struct dls_tensor *tensor)
-{
-	size_t count = cli_tensor_elements(tensor);
-
-	printf("{\"dtype\":\"%s\",\"dims\":[", dls_dtype_name(tensor->dtype));
-	for (uint32_t i = 0; i < tensor->rank; i++)
-		printf("%s%" PRId64, i ? "," : "", tensor->dims[i]);
-	printf("],\"values\":[");
-	for (size_t i = 0; i < count; i++) {
-		if (i)
-			putchar(',');
-		cli_tensor_write(stdout, tensor, i);
-	}
-	printf("]}");
+	putchar('}');
 }
 
 static void write_object(const struct cli_results *results, const struct dls_result *result)
@@ -213,10 +161,7 @@ static void write_object(const struct cli_results *results, const struct dls_res
 	for (uint32_t i = 0; i < result->output_count; i++) {
 		if (i)
 			putchar(',');
-		if (cli_classes_are(&result->outputs[i], results->labels))
-			write_classes(results, &result->outputs[i]);
-		else
-			write_tensor(&result->outputs[i].tensor);
+		write_output(results, &result->outputs[i]);
 	}
 	printf("%s,\"worker\":", result->code ? "" : "]");
 	cli_json_text(stdout, result->worker ? result->worker : "");

@@ -18,6 +18,8 @@ struct submit_values {
 	int64_t threads;
 	int64_t batch;
 	int64_t runs;
+	struct cli_texts expect;
+	double rtol, atol;
 	const char *cache_dir;
 	const char *handler;
 	const char *params;
@@ -48,6 +50,7 @@ int submit_run(const struct submit *submit, struct dls_error *err);
 int submit_status(const struct submit *submit, struct dls_error *err);
 int submit_list(const struct submit *submit, struct dls_error *err);
 int submit_model_show(const struct submit *submit, struct dls_error *err);
+int submit_model_run(const struct submit *submit, struct dls_error *err);
 int submit_model_profile(const struct submit *submit, struct dls_error *err);
 
 /* Prints the JSON object, as it is with --json, else for people; it is freed. Errors: DLS_EFORMAT, DLS_EIO. */

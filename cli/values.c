@@ -66,6 +66,17 @@ static int set_seconds(
 	return 0;
 }
 
+static int set_number(const char *where, const char *text, double *value, struct dls_error *err)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	if (end == text || *end || !isfinite(number) || number < 0)
+		return cli_fail(err, DLS_EINVAL, "%s is \"%.64s\"; it is a number from 0 on", where, text);
+	*value = number;
+	return 0;
+}
+
 static int check_name(const char *where, const char *text, struct dls_error *err)
 {
 	size_t length = strlen(text), bytes;
@@ -115,6 +126,16 @@ static int set_text(
 	return rc;
 }
 
+static int add_text(const char *where, const char *text, struct cli_texts *texts, struct dls_error *err)
+{
+	if (!*text)
+		return cli_fail(err, DLS_EINVAL, "%s is empty", where);
+	if (texts->count == CLI_TEXTS_MOST)
+		return cli_fail(err, DLS_EINVAL, "%s is given more than %d times", where, CLI_TEXTS_MOST);
+	texts->at[texts->count++] = text;
+	return 0;
+}
+
 int cli_option_set(
 	const struct cli_option *option, const char *where, const char *text, void *values, struct dls_error *err)
 {
@@ -134,6 +155,10 @@ int cli_option_set(
 		return set_whole(option, where, text, value, err);
 	case CLI_SECONDS:
 		return set_seconds(option, where, text, value, err);
+	case CLI_TEXTS:
+		return add_text(where, text, value, err);
+	case CLI_NUMBER:
+		return set_number(where, text, value, err);
 	}
 	return cli_fail(err, DLS_EINVAL, "%s cannot be set", where);
 }
@@ -151,7 +176,24 @@ static const char *text_of(const struct cli_option *option, const void *value)
 
 bool cli_option_has_value(const struct cli_option *option, const void *values)
 {
-	return !is_text(option) || text_of(option, (const char *)values + option->offset);
+	const void *value = (const char *)values + option->offset;
+
+	if (option->kind == CLI_TEXTS)
+		return ((const struct cli_texts *)value)->count > 0;
+	return !is_text(option) || text_of(option, value);
+}
+
+static void write_texts(FILE *to, const struct cli_texts *texts, bool json)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		fputs(i ? (json ? "," : " ") : (json ? "[" : ""), to);
+		if (json)
+			cli_json_text(to, texts->at[i]);
+		else
+			fputs(texts->at[i], to);
+	}
+	if (json)
+		fputc(']', to);
 }
 
 void cli_option_write(FILE *to, const struct cli_option *option, bool json, const void *values)
@@ -177,5 +219,11 @@ void cli_option_write(FILE *to, const struct cli_option *option, bool json, cons
 		break;
 	case CLI_SECONDS:
 		fprintf(to, "%.15g", (double)*(const int64_t *)value / 1000);
+		break;
+	case CLI_NUMBER:
+		cli_json_double(to, *(const double *)value);
+		break;
+	case CLI_TEXTS:
+		write_texts(to, value, json);
 	}
 }

@@ -54,8 +54,8 @@ void dls_job_destroy(struct dls_job *job);
 
 /* Adds items, before dls_job_submit. Each input is kept or read until the job ends.
  *
- * file: one item per JPEG, PNG or .npy file (a worker decodes it); a file of the idx format holds as many items as its
- * first dimension says. The file must not change until the job has ended. bytes: one item from an encoded file in
+ * file: one item per JPEG, PNG, .npy or .pb file (a worker decodes it); a file of the idx format holds as many items as
+ * its first dimension says. The file must not change until the job has ended. bytes: one item from an encoded file in
  * memory; copied. tensors: one item with a tensor per model input (or per handler argument). batch: as many items as
  * the first dimension says, each of the shape that the other dimensions give, for models with one input and for
  * handlers.

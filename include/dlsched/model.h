@@ -24,6 +24,13 @@ void dls_model_destroy(struct dls_model *model);
 /* The name of a class, NULL if there is none. */
 const char *dls_model_label(const struct dls_model *model, uint32_t index);
 
+/* How many inputs and outputs the model has, and their names in the order in which dls_model_run takes and gives them;
+ * 0 and NULL where there is none. */
+uint32_t dls_model_inputs(const struct dls_model *model);
+uint32_t dls_model_outputs(const struct dls_model *model);
+const char *dls_model_input_name(const struct dls_model *model, uint32_t input);
+const char *dls_model_output_name(const struct dls_model *model, uint32_t output);
+
 /* What the model takes and gives, as a JSON object: inputs and outputs with name, dtype and dims, operators,
  * parameters, max_batch, whether it can be batched and if not, why. An output that is "bounded" has at most these dims.
  * The caller frees *json_out with dls_free. */
@@ -36,6 +43,20 @@ int dls_model_describe(struct dls_model *model, char **json_out, struct dls_erro
  * Errors: DLS_EINVAL (shapes that do not fit, named), DLS_ENOMEM. */
 int dls_model_run(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count,
 	struct dls_tensor **outputs_out, uint32_t *count_out, struct dls_error *err);
+
+/* Reads a tensor from a file: numpy's .npy, or a serialised TensorProto as the test data of ONNX is (.pb). *tensor_out
+ * is one block, freed by the caller with dls_free.
+ * Errors: DLS_ENOTFOUND, DLS_EIO, DLS_EFORMAT, DLS_EUNSUPPORTED (a type of elements, say), DLS_ELIMIT, DLS_ENOMEM; the
+ * sentence names the file. */
+int dls_tensor_read(struct dls_ctx *ctx, const char *path, struct dls_tensor **tensor_out, struct dls_error *err);
+
+/* Makes files the model's input number `input` (from 0), prepared as model.json says, one behind the other: a JPEG or
+ * PNG photo is an item; an .npy or .pb file is one too or, with the input's own shape but for the first dimension, as
+ * many as that says. *tensor_out, which dls_model_run takes, is one block, freed by the caller with dls_free. Errors:
+ * as dls_tensor_read; DLS_EINVAL (a file that cannot become this input, several files for a model that is not batched).
+ */
+int dls_model_read(struct dls_model *model, uint32_t input, const char *const *paths, uint32_t count,
+	struct dls_tensor **tensor_out, struct dls_error *err);
 
 /* What a model takes of this machine's memory, in bytes. */
 struct dls_model_memory {

@@ -2,6 +2,7 @@
 
 #include "api/options.h"
 #include "base/export.h"
+#include "model/files.h"
 #include <inttypes.h>
 
 enum { PROFILE_RUNS = 1000 };
@@ -28,6 +29,26 @@ DLS_EXPORT void dls_model_destroy(struct dls_model *model)
 DLS_EXPORT const char *dls_model_label(const struct dls_model *model, uint32_t index)
 {
 	return model && index < model->folder.labels.count ? model->folder.labels.names[index] : NULL;
+}
+
+DLS_EXPORT uint32_t dls_model_inputs(const struct dls_model *model)
+{
+	return model ? (uint32_t)model->folder.plan.input_count : 0;
+}
+
+DLS_EXPORT uint32_t dls_model_outputs(const struct dls_model *model)
+{
+	return model ? (uint32_t)model->folder.plan.output_count : 0;
+}
+
+DLS_EXPORT const char *dls_model_input_name(const struct dls_model *model, uint32_t input)
+{
+	return input < dls_model_inputs(model) ? model->folder.plan.inputs[input].name : NULL;
+}
+
+DLS_EXPORT const char *dls_model_output_name(const struct dls_model *model, uint32_t output)
+{
+	return output < dls_model_outputs(model) ? model->folder.plan.outputs[output].name : NULL;
 }
 
 DLS_EXPORT int dls_model_describe(struct dls_model *model, char **json_out, struct dls_error *err)
@@ -83,4 +104,28 @@ DLS_EXPORT int dls_model_profile(
 	if (runs < 1 || runs > PROFILE_RUNS)
 		return dlsi_fail(err, DLS_EINVAL, "a profile is of 1 to %d runs, not %" PRIu32, PROFILE_RUNS, runs);
 	return dlsi_node_model_profile(model, batch, runs, json_out, err);
+}
+
+DLS_EXPORT int dls_tensor_read(
+	struct dls_ctx *ctx, const char *path, struct dls_tensor **tensor_out, struct dls_error *err)
+{
+	int rc = dlsi_ctx_check(ctx, err);
+
+	if (rc)
+		return rc;
+	if (!path || !tensor_out)
+		return dlsi_fail(err, DLS_EINVAL, "path or tensor_out is NULL");
+	return dlsi_tensor_read_file(&ctx->alloc, path, tensor_out, err);
+}
+
+DLS_EXPORT int dls_model_read(struct dls_model *model, uint32_t input, const char *const *paths, uint32_t count,
+	struct dls_tensor **tensor_out, struct dls_error *err)
+{
+	int rc = dlsi_node_model_check(model, err);
+
+	if (rc)
+		return rc;
+	if (!paths || !tensor_out)
+		return dlsi_fail(err, DLS_EINVAL, "paths or tensor_out is NULL");
+	return dlsi_model_folder_read(&model->folder, &model->ctx->alloc, input, paths, count, tensor_out, err);
 }

@@ -95,17 +95,18 @@
 #define DLSI_BATCH_BYTES       (256ULL * 1024 * 1024) /* inputs and outputs of one run */
 
 /* Foreign files */
-#define DLSI_ONNX_BYTES       (2147483647ULL) /* protobuf has no larger messages */
-#define DLSI_ONNX_DEPTH       64
-#define DLSI_ONNX_MESSAGES    (1024 * 1024)           /* protobuf messages in one file */
-#define DLSI_GRAPH_NODES      16384                   /* operators of one model: some steps take time by their square */
-#define DLSI_FOLD_BYTES       (1024ULL * 1024 * 1024) /* of constants that are computed when a model is loaded */
-#define DLSI_VALUE_BYTES      (1ULL << 46) /* of a model: above any memory, and sums of a few still fit 64 bits */
-#define DLSI_IMAGE_PIXELS     100000000
-#define DLSI_IMAGE_SIDE       65535 /* pixels */
-#define DLSI_JPEG_SCANS       500
-#define DLSI_PNG_CHUNK_BYTES  (16 * 1024 * 1024) /* text, colour profiles and EXIF, unpacked */
-#define DLSI_NPY_HEADER_BYTES 65536
-#define DLSI_JSON_DEPTH       64
+#define DLSI_ONNX_BYTES        (2147483647ULL) /* protobuf has no larger messages */
+#define DLSI_ONNX_DEPTH        64
+#define DLSI_ONNX_MESSAGES     (1024 * 1024) /* protobuf messages in one file */
+#define DLSI_GRAPH_NODES       16384         /* operators of one model: some steps take time by their square */
+#define DLSI_FOLD_BYTES        (1024ULL * 1024 * 1024) /* of constants that are computed when a model is loaded */
+#define DLSI_VALUE_BYTES       (1ULL << 46) /* of a model: above any memory, and sums of a few still fit 64 bits */
+#define DLSI_IMAGE_PIXELS      100000000
+#define DLSI_IMAGE_SIDE        65535 /* pixels */
+#define DLSI_JPEG_SCANS        500
+#define DLSI_PNG_CHUNK_BYTES   (16 * 1024 * 1024) /* text, colour profiles and EXIF, unpacked */
+#define DLSI_NPY_HEADER_BYTES  65536
+#define DLSI_TENSOR_FILE_BYTES (1ULL << 32) /* .npy and .pb that a program reads into its own memory */
+#define DLSI_JSON_DEPTH        64
 
 #endif

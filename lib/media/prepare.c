@@ -5,6 +5,7 @@
 #include "media/framing.h"
 #include "media/npy.h"
 #include "media/photo.h"
+#include "reader/tensor_file.h"
 #include <math.h>
 #include <string.h>
 
@@ -307,6 +308,19 @@ static int prepare_npy(const struct dlsi_prepare *plan, const struct dlsi_alloc 
 	return dlsi_prepare_tensor(plan, alloc, &tensor, out, err);
 }
 
+static int prepare_onnx(const struct dlsi_prepare *plan, const struct dlsi_alloc *alloc, const void *data,
+	size_t length, void *out, struct dls_error *err)
+{
+	struct dls_tensor tensor;
+	int rc = dlsi_tensor_file_read(alloc, data, length, &tensor, err);
+
+	if (rc)
+		return rc;
+	rc = dlsi_prepare_tensor(plan, alloc, &tensor, out, err);
+	dlsi_free(alloc, (void *)(uintptr_t)tensor.data);
+	return rc;
+}
+
 int dlsi_prepare_file(const struct dlsi_prepare *plan, const struct dlsi_alloc *alloc, const void *data, size_t length,
 	void *out, struct dls_error *err)
 {
@@ -315,9 +329,11 @@ int dlsi_prepare_file(const struct dlsi_prepare *plan, const struct dlsi_alloc *
 
 	if (dlsi_npy_recognise(data, length))
 		return prepare_npy(plan, alloc, data, length, out, err);
+	if (dlsi_tensor_file_recognise(data, length))
+		return prepare_onnx(plan, alloc, data, length, out, err);
 	if (plan->how->kind != DLSI_INPUT_IMAGE)
 		return dlsi_fail(err, DLS_EINVAL,
-			"the input \"%s\" takes tensors and .npy files; for photos, describe it as kind image in "
+			"the input \"%s\" takes tensors, .npy and .pb files; for photos, describe it as kind image in "
 			"model.json",
 			plan->name);
 	rc = dlsi_photo_decode(alloc, data, length, &image, err);

@@ -1,5 +1,5 @@
-/* Items to tensors: what comes in for one model input, as a photo, an .npy file or a tensor, is made into the values
- * that the model computes with, as model.json describes it.
+/* Items to tensors: what comes in for one model input, as a photo, an .npy or .pb file or a tensor, is made into the
+ * values that the model computes with, as model.json describes it.
  *
  * A plan is made once per model input and does the checks that need no item. It is not changed afterwards: threads may
  * share it. */
@@ -28,11 +28,11 @@ int dlsi_prepare_init(struct dlsi_prepare *plan, const char *name, const struct 
 	enum dls_dtype dtype, uint32_t rank, const int64_t *dims, struct dls_error *err);
 
 /* Writes the item's plan->bytes to `out` (its slice of the batch, aligned to its elements), from a whole file: a JPEG
- * or PNG photo, or .npy, told by its first bytes. Memory for the time of the call comes from `alloc`. What `out` holds
- * after a failure is undefined.
+ * or PNG photo, .npy, or a TensorProto of ONNX, told by its first bytes. Memory for the time of the call comes from
+ * `alloc`. What `out` holds after a failure is undefined.
  *
- * Errors: those of dlsi_photo_decode and dlsi_npy_parse; DLS_EINVAL (the item cannot become this input; both shapes are
- * named), DLS_ELIMIT, DLS_ENOMEM. */
+ * Errors: those of dlsi_photo_decode, dlsi_npy_parse and dlsi_tensor_file_read; DLS_EINVAL (the item cannot become this
+ * input; both shapes are named), DLS_ELIMIT, DLS_ENOMEM. */
 int dlsi_prepare_file(const struct dlsi_prepare *plan, const struct dlsi_alloc *alloc, const void *data, size_t length,
 	void *out, struct dls_error *err);
 

@@ -6,6 +6,7 @@
 #include "op/list.h"
 #include "reader/attribute.h"
 #include "reader/names.h"
+#include "reader/protobuf.h"
 #include "reader/scan.h"
 #include "reader/tensor.h"
 #include <stdio.h>
@@ -366,46 +367,23 @@ static int read_graph(struct read *read)
 	return rc;
 }
 
-/* ---- protobuf-c on our allocator, which tells exhaustion from malformed bytes */
-
-struct memory {
-	const struct dlsi_alloc *alloc;
-	bool exhausted;
-};
-
-static void *take(void *arg, size_t size)
-{
-	struct memory *memory = arg;
-	void *piece = dlsi_malloc(memory->alloc, size ? size : 1);
-
-	memory->exhausted |= !piece;
-	return piece;
-}
-
-static void give(void *arg, void *piece)
-{
-	struct memory *memory = arg;
-
-	dlsi_free(memory->alloc, piece);
-}
-
 int dlsi_graph_read(struct dlsi_graph *graph, const struct dlsi_onnx *onnx, struct dls_error *err)
 {
-	struct memory memory = {.alloc = graph->arena.alloc};
-	ProtobufCAllocator allocator = {.alloc = take, .free = give, .allocator_data = &memory};
+	struct dlsi_protobuf protobuf;
 	struct read read = {.graph = graph, .onnx = onnx, .err = err};
 	Onnx__ModelProto *model = NULL;
 	struct dlsi_buffer copy;
 	int rc;
 
+	dlsi_protobuf_init(&protobuf, graph->arena.alloc);
 	dlsi_buffer_init(&copy, graph->arena.alloc);
 	rc = dlsi_scan(onnx->file, onnx->length, &copy, err);
 	if (rc)
 		goto out;
-	model = onnx__model_proto__unpack(&allocator, copy.length, copy.data);
+	model = onnx__model_proto__unpack(&protobuf.allocator, copy.length, copy.data);
 	if (!model) {
-		rc = memory.exhausted ? dlsi_fail_memory(err)
-				      : dlsi_fail(err, DLS_EFORMAT, "not an ONNX file: protobuf cannot read it");
+		rc = protobuf.exhausted ? dlsi_fail_memory(err)
+					: dlsi_fail(err, DLS_EFORMAT, "not an ONNX file: protobuf cannot read it");
 		goto out;
 	}
 	rc = check_versions(model, graph, err);
@@ -414,7 +392,7 @@ int dlsi_graph_read(struct dlsi_graph *graph, const struct dlsi_onnx *onnx, stru
 	read.proto = model->graph;
 	rc = read_graph(&read);
 out:
-	onnx__model_proto__free_unpacked(model, &allocator);
+	onnx__model_proto__free_unpacked(model, &protobuf.allocator);
 	dlsi_buffer_fini(&copy);
 	return rc;
 }

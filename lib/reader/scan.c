@@ -84,6 +84,7 @@ static const struct layout layouts[] = {
 };
 
 struct scan {
+	const char *what; /* it should be */
 	const uint8_t *file;
 	size_t at;
 	struct dlsi_buffer *copy;
@@ -95,7 +96,7 @@ struct scan {
 
 static int refuse(struct scan *scan, enum message message, unsigned field, const char *what)
 {
-	return dlsi_fail(scan->err, DLS_EFORMAT, "not a whole ONNX file: field %u of %s at byte %zu %s", field,
+	return dlsi_fail(scan->err, DLS_EFORMAT, "not a whole %s: field %u of %s at byte %zu %s", scan->what, field,
 		layouts[message].name, scan->at, what);
 }
 
@@ -326,17 +327,33 @@ static int copy_fields(struct scan *scan, enum message message, size_t end, unsi
 	return rc;
 }
 
-int dlsi_scan(const void *file, size_t length, struct dlsi_buffer *copy_out, struct dls_error *err)
+static int scan_file(
+	const void *file, size_t length, struct scan *scan, enum message message, struct dlsi_buffer *copy_out)
 {
-	struct scan scan = {.file = file, .copy = copy_out, .err = err};
 	int rc;
 
+	scan->file = file;
+	scan->copy = copy_out;
 	if (!length)
-		return dlsi_fail(err, DLS_EFORMAT, "the file is empty");
-	scan.memory_limit =
+		return dlsi_fail(scan->err, DLS_EFORMAT, "the file is empty");
+	scan->memory_limit =
 		SMALL_FILE_BYTES + (length < SIZE_MAX / 2 / FILE_MULTIPLE ? FILE_MULTIPLE * length : SIZE_MAX / 2);
-	rc = copy_fields(&scan, MODEL, length, 1);
+	rc = copy_fields(scan, message, length, 1);
 	if (rc == 0 && copy_out->failed)
-		rc = dlsi_fail_memory(err);
+		rc = dlsi_fail_memory(scan->err);
 	return rc;
+}
+
+int dlsi_scan(const void *file, size_t length, struct dlsi_buffer *copy_out, struct dls_error *err)
+{
+	struct scan scan = {.what = "ONNX file", .err = err};
+
+	return scan_file(file, length, &scan, MODEL, copy_out);
+}
+
+int dlsi_scan_tensor(const void *file, size_t length, struct dlsi_buffer *copy_out, struct dls_error *err)
+{
+	struct scan scan = {.what = "tensor of ONNX", .err = err};
+
+	return scan_file(file, length, &scan, TENSOR, copy_out);
 }

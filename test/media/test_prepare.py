@@ -5,6 +5,7 @@ import json
 import random
 
 import numpy
+import onnx
 import pytest
 from conftest import Refused
 from PIL import Image, ImageOps
@@ -143,6 +144,10 @@ def npy(array):
     return file.getvalue()
 
 
+def tensor(array):
+    return onnx.numpy_helper.from_array(array).SerializeToString()
+
+
 def test_pixels_in_npy_files_are_treated_as_photos(tool):
     rng = random.Random(1)
     pixels = numpy.frombuffer(rng.randbytes(30 * 20 * 3), numpy.uint8).reshape(30, 20, 3)
@@ -195,6 +200,9 @@ BAD = [
     ({"kind": "tensor"}, FLOAT32, (4,), npy(numpy.zeros(4, "f8")), "float32 [4], and this item is float64 [4]"),
     ({"kind": "tensor"}, FLOAT32, (4,), npy(numpy.zeros(5, "f4")), "float32 [4], and this item is float32 [5]"),
     ({"kind": "tensor"}, FLOAT32, (4,), npy(numpy.zeros((2, 2), "f4", "F")), "Fortran"),
+    ({"kind": "tensor"}, FLOAT32, (4,), tensor(numpy.zeros(5, "f4")), "float32 [4], and this item is float32 [5]"),
+    ({"kind": "tensor"}, FLOAT32, (4,), tensor(numpy.zeros(4, "complex64")), "complex64, which is not supported"),
+    ({"kind": "tensor"}, FLOAT32, (4,), tensor(numpy.zeros(4, "f4"))[:-1], "not a whole tensor of ONNX"),
 ]
 
 
@@ -215,3 +223,25 @@ def test_npy_files_of_numpy_in_every_version(tool, dtype):
         text = json.dumps({}).encode()
         _, item = tool.call("prepare", len(text), codes.index(dtype) + 1, 2, 2, 3, data=text + file.getvalue())
         assert item == array.tobytes()
+
+
+@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"])
+def test_tensor_files_of_onnx_in_every_form(tool, dtype, raw):
+    """With and without the dimension of a batch, as its test data come."""
+    codes = ["f4", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"]
+    array = numpy.array([[0, 1, 1], [1, 0, 1]], dtype)
+    kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+    for shape in [(2, 3), (1, 2, 3)]:
+        tensor = onnx.helper.make_tensor("x", kind, shape, array.tobytes() if raw else array.flatten().tolist(), raw)
+        text = json.dumps({}).encode()
+        data = text + tensor.SerializeToString()
+        _, item = tool.call("prepare", len(text), codes.index(dtype) + 1, 2, 2, 3, data=data)
+        assert item == array.tobytes()
+
+
+def test_pixels_in_tensor_files_are_treated_as_photos(tool):
+    pixels = numpy.frombuffer(random.Random(4).randbytes(30 * 20 * 3), numpy.uint8).reshape(30, 20, 3)
+    how = {"kind": "image", "resize": {"shorter": 16}, "crop": 16, "scale": 1 / 255}
+    expected = reference(Image.fromarray(pixels), how).astype(numpy.float32)
+    assert (prepare(tool, how, FLOAT32, (1, 3, 16, 16), tensor(pixels)) == expected).all()

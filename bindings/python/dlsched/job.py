@@ -70,7 +70,7 @@ class Job(Handle):
         self._last_progress = None
 
     def add_file(self, path):
-        """One item from a JPEG, PNG or .npy file, which a worker decodes; from an idx file as many as it holds."""
+        """One item from a JPEG, PNG, .npy or .pb file, which a worker decodes; from an idx file as many as it holds."""
         self._call(lib.dls_job_add_file, os.fsencode(path))
         return self
 

@@ -1,0 +1,322 @@
+/* dls-submit model run: one run of a model on files, in this process, and whether it gives what is expected. */
+#include "cli/classes.h"
+#include "cli/compare.h"
+#include "cli/failure.h"
+#include "cli/inputs.h"
+#include "cli/json.h"
+#include "cli/npy.h"
+#include "cli/outputs.h"
+#include "cli/submit.h"
+#include "cli/text.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_BYTES = 16 };
+
+struct run {
+	const struct submit *submit;
+	const struct submit_values *values;
+	struct dls_model *model;
+	struct cli_inputs files;
+	uint32_t input_count, output_count;
+	struct dls_tensor **inputs; /* each a block of the library's */
+	struct dls_tensor *outputs;
+	struct dls_tensor **expected; /* as many as --expect names */
+	uint32_t labels;
+	size_t disagree; /* outputs that are not as expected */
+	struct dls_error *err;
+};
+
+/* ---- before the run */
+
+static int check_counts(struct run *run)
+{
+	size_t expected = run->values->expect.count;
+
+	if (run->files.count % run->input_count)
+		return cli_fail(run->err, DLS_EINVAL,
+			"the model has %" PRIu32 " inputs, and %zu files are not as many for each item",
+			run->input_count, run->files.count);
+	if (expected && expected != run->output_count)
+		return cli_fail(run->err, DLS_EINVAL,
+			"the model has %" PRIu32 " outputs, and --expect is given %zu times", run->output_count,
+			expected);
+	return 0;
+}
+
+/* The files of one input: of each item one. */
+static int read_input(struct run *run, uint32_t input)
+{
+	uint32_t count = (uint32_t)(run->files.count / run->input_count);
+	const char **paths = calloc(count, sizeof *paths);
+	int rc;
+
+	if (!paths)
+		return cli_fail(run->err, DLS_ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < count; i++)
+		paths[i] = run->files.at[(size_t)i * run->input_count + input].path;
+	rc = dls_model_read(run->model, input, paths, count, &run->inputs[input], run->err);
+	free(paths);
+	return rc;
+}
+
+static int read_files(struct run *run)
+{
+	size_t expected = run->values->expect.count;
+	int rc = 0;
+
+	run->inputs = calloc(run->input_count, sizeof *run->inputs);
+	run->expected = calloc(expected + 1, sizeof *run->expected);
+	if (!run->inputs || !run->expected)
+		return cli_fail(run->err, DLS_ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < run->input_count && rc == 0; i++)
+		rc = read_input(run, i);
+	for (size_t i = 0; i < expected && rc == 0; i++)
+		rc = dls_tensor_read(run->submit->ctx, run->values->expect.at[i], &run->expected[i], run->err);
+	return rc;
+}
+
+static int prepare(struct run *run)
+{
+	const struct submit *submit = run->submit;
+	int rc = cli_inputs_init(submit->operands + 1, submit->operand_count - 1, &run->files, run->err);
+
+	if (rc == 0)
+		rc = dls_model_open(submit->ctx, submit->operands[0], &run->model, run->err);
+	run->input_count = dls_model_inputs(run->model);
+	run->output_count = dls_model_outputs(run->model);
+	run->labels = cli_labels_count(run->model);
+	if (rc == 0)
+		rc = check_counts(run);
+	return rc ? rc : read_files(run);
+}
+
+static int compute(struct run *run)
+{
+	struct dls_tensor *inputs = calloc(run->input_count, sizeof *inputs);
+	uint32_t count;
+	int rc;
+
+	if (!inputs)
+		return cli_fail(run->err, DLS_ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < run->input_count; i++)
+		inputs[i] = *run->inputs[i];
+	rc = dls_model_run(run->model, inputs, run->input_count, &run->outputs, &count, run->err);
+	free(inputs);
+	return rc;
+}
+
+/* ---- showing */
+
+/* One row of an output as a tensor of its own. */
+static struct dls_output row_of(const struct dls_tensor *tensor, int64_t row)
+{
+	struct dls_output output = {.tensor = *tensor};
+
+	output.tensor.rank--;
+	memmove(output.tensor.dims, tensor->dims + 1, output.tensor.rank * sizeof *tensor->dims);
+	output.tensor.bytes = tensor->bytes / (size_t)tensor->dims[0];
+	output.tensor.data = (const char *)tensor->data + (size_t)row * output.tensor.bytes;
+	return output;
+}
+
+/* Whether each row of the output has a value for every class. */
+static bool has_classes(const struct run *run, const struct dls_tensor *tensor)
+{
+	struct dls_output first;
+
+	if (!tensor->rank || !tensor->dims[0])
+		return false;
+	first = row_of(tensor, 0);
+	return cli_classes_are(&first, run->labels);
+}
+
+static void print_classes(const struct run *run, const struct dls_tensor *tensor)
+{
+	struct cli_class best[CLI_CLASSES_MAX];
+
+	for (int64_t row = 0; row < tensor->dims[0]; row++) {
+		struct dls_output output = row_of(tensor, row);
+		uint32_t count = cli_classes_best(&output, (uint32_t)run->values->top, best);
+
+		if (tensor->dims[0] > 1)
+			printf("[%" PRId64 "]\n", row);
+		for (uint32_t i = 0; i < count; i++) {
+			printf("%11.4f  ", best[i].value);
+			cli_class_print(run->model, best[i].index);
+		}
+	}
+}
+
+static void print_outputs(const struct run *run)
+{
+	for (uint32_t i = 0; i < run->output_count; i++) {
+		const struct dls_tensor *tensor = &run->outputs[i];
+
+		cli_text_print(dls_model_output_name(run->model, i), 0);
+		printf(": ");
+		if (!has_classes(run, tensor)) {
+			cli_tensor_print(tensor);
+			continue;
+		}
+		cli_tensor_write_shape(stdout, tensor);
+		putchar('\n');
+		print_classes(run, tensor);
+	}
+}
+
+static void write_outputs(const struct run *run)
+{
+	printf("{\"outputs\":[");
+	for (uint32_t i = 0; i < run->output_count; i++) {
+		const struct dls_tensor *tensor = &run->outputs[i];
+
+		printf("%s{\"name\":", i ? "," : "");
+		cli_json_text(stdout, dls_model_output_name(run->model, i));
+		putchar(',');
+		cli_tensor_write_members(tensor);
+		if (has_classes(run, tensor)) {
+			printf(",\"classes\":[");
+			for (int64_t row = 0; row < tensor->dims[0]; row++) {
+				struct dls_output output = row_of(tensor, row);
+
+				fputs(row ? "," : "", stdout);
+				cli_classes_write(run->model, &output, (uint32_t)run->values->top);
+			}
+			putchar(']');
+		}
+		putchar('}');
+	}
+	printf("]}\n");
+}
+
+/* Of several outputs each has a file of its own, whose name has the output's number before its end. */
+static int write_file(const struct run *run, uint32_t output)
+{
+	const char *path = run->values->output, *end = strrchr(path, '.');
+	char *name = malloc(strlen(path) + NUMBER_BYTES);
+	int rc;
+
+	if (!name)
+		return cli_fail(run->err, DLS_ENOMEM, "out of memory");
+	if (!end || strchr(end, '/'))
+		end = path + strlen(path);
+	if (run->output_count == 1)
+		strcpy(name, path);
+	else
+		sprintf(name, "%.*s.%" PRIu32 "%s", (int)(end - path), path, output, end);
+	rc = cli_npy_write(name, &run->outputs[output], run->err);
+	free(name);
+	return rc;
+}
+
+static int show(const struct run *run)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; run->values->output && i < run->output_count && rc == 0; i++)
+		rc = write_file(run, i);
+	if (rc || run->values->output || run->values->quiet)
+		return rc;
+	if (run->values->json)
+		write_outputs(run);
+	else
+		print_outputs(run);
+	return cli_check_output(run->err);
+}
+
+/* ---- comparing */
+
+static void write_shapes(FILE *to, const struct run *run, uint32_t output)
+{
+	fprintf(to, "the output \"%s\" is ", dls_model_output_name(run->model, output));
+	cli_tensor_write_shape(to, &run->outputs[output]);
+	fprintf(to, ", and %s has ", run->values->expect.at[output]);
+	cli_tensor_write_shape(to, run->expected[output]);
+}
+
+static void write_difference(FILE *to, const struct run *run, uint32_t output, const struct cli_difference *difference)
+{
+	const struct dls_tensor *actual = &run->outputs[output], *expected = run->expected[output];
+
+	fprintf(to, "the output \"%s\" differs from %s in %zu of %zu elements, most at ",
+		dls_model_output_name(run->model, output), run->values->expect.at[output], difference->differing,
+		difference->elements);
+	cli_compare_write_place(to, expected, difference->at);
+	fprintf(to, ": ");
+	cli_tensor_write(to, actual, difference->at);
+	fprintf(to, " instead of ");
+	cli_tensor_write(to, expected, difference->at);
+	fprintf(to, ", which is off by %.6g; %g + %g * |expected| is allowed", difference->largest, run->values->atol,
+		run->values->rtol);
+}
+
+/* One sentence, as of an error. */
+static void say_disagreement(struct run *run, uint32_t output, const struct cli_difference *difference)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *sentence = open_memstream(&text, &length);
+	struct dls_error said;
+
+	run->disagree++;
+	if (!sentence)
+		return;
+	if (difference)
+		write_difference(sentence, run, output, difference);
+	else
+		write_shapes(sentence, run, output);
+	fclose(sentence);
+	cli_fail(&said, DLS_EINVAL, "%s", text);
+	cli_report("dls-submit", &said);
+	free(text);
+}
+
+static void compare(struct run *run, uint32_t output)
+{
+	struct cli_tolerance tolerance = {.relative = run->values->rtol, .absolute = run->values->atol};
+	struct cli_difference difference;
+
+	if (!cli_compare(&run->outputs[output], run->expected[output], &tolerance, &difference))
+		say_disagreement(run, output, NULL);
+	else if (difference.differing)
+		say_disagreement(run, output, &difference);
+	else if (!run->values->quiet && !run->values->json)
+		printf("as expected by %s: the largest difference is %.3g\n", run->values->expect.at[output],
+			difference.largest);
+}
+
+static int work(struct run *run)
+{
+	int rc = prepare(run);
+
+	if (rc == 0)
+		rc = compute(run);
+	if (rc == 0)
+		rc = show(run);
+	if (rc)
+		return -1;
+	for (uint32_t i = 0; i < run->values->expect.count; i++)
+		compare(run, i);
+	if (cli_check_output(run->err))
+		return -1;
+	return run->disagree ? CLI_EXIT_FAILED : 0;
+}
+
+int submit_model_run(const struct submit *submit, struct dls_error *err)
+{
+	struct run run = {.submit = submit, .values = submit->values, .err = err};
+	int exit_code = work(&run);
+
+	for (size_t i = 0; run.expected && i < run.values->expect.count; i++)
+		dls_free(submit->ctx, run.expected[i]);
+	for (uint32_t i = 0; run.inputs && i < run.input_count; i++)
+		dls_free(submit->ctx, run.inputs[i]);
+	free(run.expected);
+	free(run.inputs);
+	dls_free(submit->ctx, run.outputs);
+	dls_model_destroy(run.model);
+	cli_inputs_fini(&run.files);
+	return exit_code;
+}
