@@ -271,7 +271,10 @@ int dlsi_lower_gemm(struct dlsi_program *program, const struct dlsi_node *node, 
 
 int dlsi_lower_mat_mul(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
-	struct product product = {.node = node, .c = DLSI_NO_VALUE, .alpha = 1};
+	struct product product = {.node = node,
+		.c = node->input_count > DLSI_MAT_MUL_BIAS ? node->inputs[DLSI_MAT_MUL_BIAS] : DLSI_NO_VALUE,
+		.alpha = 1,
+		.beta = 1};
 
 	if (dlsi_node_input(program->set->graph, node, 0)->rank > 1 &&
 		is_constant_matrix(dlsi_node_input(program->set->graph, node, 1)))

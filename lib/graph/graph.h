@@ -20,7 +20,10 @@
 #define DLSI_NO_VALUE UINT32_MAX /* an optional input or output that is left out */
 
 /* Rewriting may give a Conv a fourth input: a value of the output's shape that is added to it (before `fused`). */
-#define DLSI_CONV_ADDEND  3
+#define DLSI_CONV_ADDEND 3
+
+/* And a MatMul by a constant matrix a third one: a constant per column that is added. */
+#define DLSI_MAT_MUL_BIAS 2
 
 #define DLSI_SPATIAL_RANK 3
 

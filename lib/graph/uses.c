@@ -5,6 +5,7 @@
 int dlsi_uses_init(struct dlsi_uses *uses, const struct dlsi_graph *graph)
 {
 	dlsi_arena_init(&uses->arena, graph->arena.alloc);
+	uses->value_count = graph->value_count;
 	uses->counts = dlsi_arena_take(&uses->arena, graph->value_count, sizeof *uses->counts);
 	uses->producers = dlsi_arena_take(&uses->arena, graph->value_count, sizeof *uses->producers);
 	uses->outputs = dlsi_arena_take(&uses->arena, graph->value_count, sizeof *uses->outputs);
@@ -36,16 +37,23 @@ void dlsi_uses_fini(struct dlsi_uses *uses)
 	dlsi_arena_fini(&uses->arena);
 }
 
+struct dlsi_node *dlsi_uses_producer(const struct dlsi_uses *uses, const struct dlsi_graph *graph, uint32_t value)
+{
+	uint32_t producer = value < uses->value_count ? uses->producers[value] : DLSI_NO_NODE;
+
+	return producer == DLSI_NO_NODE ? NULL : &graph->nodes[producer];
+}
+
 struct dlsi_node *dlsi_uses_only(const struct dlsi_uses *uses, const struct dlsi_graph *graph,
 	const struct dlsi_node *node, uint32_t i, const struct dlsi_op *op)
 {
 	uint32_t value = i < node->input_count ? node->inputs[i] : DLSI_NO_VALUE;
-	uint32_t producer = value == DLSI_NO_VALUE ? DLSI_NO_NODE : uses->producers[value];
+	struct dlsi_node *producer = dlsi_uses_producer(uses, graph, value);
 
-	if (producer == DLSI_NO_NODE || uses->counts[value] != 1 || graph->nodes[producer].op != op ||
+	if (!producer || uses->counts[value] != 1 || (op && producer->op != op) ||
 		graph->values[value].dtype != DLS_FLOAT32)
 		return NULL;
-	return &graph->nodes[producer];
+	return producer;
 }
 
 void dlsi_uses_take_over(

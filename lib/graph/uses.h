@@ -10,6 +10,7 @@ struct dlsi_uses {
 	uint32_t *counts;    /* by value: how often it is taken; the model's outputs count as well */
 	uint32_t *producers; /* by value: the node that computes it, or DLSI_NO_NODE */
 	bool *outputs;       /* by value: whether the model gives it out */
+	uint32_t value_count;
 	struct dlsi_arena arena;
 };
 
@@ -17,8 +18,11 @@ struct dlsi_uses {
 int dlsi_uses_init(struct dlsi_uses *uses, const struct dlsi_graph *graph);
 void dlsi_uses_fini(struct dlsi_uses *uses);
 
-/* The node that computes input `i` and does so for nobody else, if it is of this operator and the input float32, which
- * all that is fused is computed in; else NULL. */
+/* The node that computes the value; NULL for DLSI_NO_VALUE and for what none computes or was added since. */
+struct dlsi_node *dlsi_uses_producer(const struct dlsi_uses *uses, const struct dlsi_graph *graph, uint32_t value);
+
+/* The node that computes input `i` and does so for nobody else, if it is of this operator (NULL: of any) and the input
+ * float32, which all that is fused is computed in; else NULL. */
 struct dlsi_node *dlsi_uses_only(const struct dlsi_uses *uses, const struct dlsi_graph *graph,
 	const struct dlsi_node *node, uint32_t i, const struct dlsi_op *op);
 

@@ -66,8 +66,16 @@ static const char *mat_mul_mixes(const struct dlsi_graph *graph, const struct dl
 static int eval_mat_mul(const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *outputs,
 	const struct dlsi_alloc *alloc, struct dls_error *err)
 {
-	(void)node, (void)alloc, (void)err;
+	(void)alloc, (void)err;
 	dlsi_product_stacks(&inputs[0], &inputs[1], &outputs[0]);
+	if (node->input_count > DLSI_MAT_MUL_BIAS) { /* of float32 only */
+		const struct dlsi_view *bias = &inputs[DLSI_MAT_MUL_BIAS];
+		const size_t columns = dlsi_view_count(bias);
+		float *target = outputs[0].data;
+
+		for (size_t i = 0; i < dlsi_view_count(&outputs[0]); i++)
+			target[i] += ((const float *)bias->data)[i % columns];
+	}
 	return 0;
 }
 

@@ -27,9 +27,10 @@ dlsi_rewrite_pass
 	dlsi_rewrite_same; /* what changes nothing (Identity, Dropout, a Cast to the type that is there) goes */
 dlsi_rewrite_pass dlsi_rewrite_transposes; /* Transposes become one, also with element-wise operators between them */
 dlsi_rewrite_pass dlsi_rewrite_shapes;     /* of many changes of a shape (Reshape, Squeeze) one is left */
-dlsi_rewrite_pass dlsi_rewrite_normal;     /* BatchNormalization behind a Conv becomes part of its weights */
 dlsi_rewrite_pass dlsi_rewrite_products;   /* a MatMul of a matrix and a constant one is a Gemm, which knows more */
-dlsi_rewrite_pass dlsi_rewrite_bias; /* a constant per channel that is added behind a Conv or Gemm becomes its bias */
+dlsi_rewrite_pass dlsi_rewrite_pads;       /* a Pad becomes the padding of windows */
+dlsi_rewrite_pass
+	dlsi_rewrite_weights; /* constants per channel (BatchNormalization, Mul, Add) become part of weights */
 dlsi_rewrite_pass dlsi_rewrite_flatten; /* a Gemm sums over all dimensions itself */
 dlsi_rewrite_pass dlsi_rewrite_addend;  /* a Conv adds the other side of an Add (a residual) itself */
 dlsi_rewrite_pass dlsi_rewrite_clamp;   /* Relu and Clip become part of what is before them */

@@ -37,16 +37,15 @@ static void make_reshape(struct dlsi_node *node, uint32_t input)
 int dlsi_rewrite_shapes(struct dlsi_graph *graph, struct dlsi_uses *uses)
 {
 	for (uint32_t i = 0; i < graph->node_count; i++) {
-		struct dlsi_node *node = &graph->nodes[i];
-		uint32_t producer;
+		struct dlsi_node *node = &graph->nodes[i], *earlier;
 
 		if (!reshapes(graph, node))
 			continue;
 		if (node->op == &dlsi_op_transpose)
 			make_reshape(node, node->inputs[0]);
-		producer = uses->producers[node->inputs[0]];
-		if (producer != DLSI_NO_NODE && reshapes(graph, &graph->nodes[producer]))
-			make_reshape(node, graph->nodes[producer].inputs[0]);
+		earlier = dlsi_uses_producer(uses, graph, node->inputs[0]);
+		if (earlier && reshapes(graph, earlier))
+			make_reshape(node, earlier->inputs[0]);
 	}
 	return 0;
 }

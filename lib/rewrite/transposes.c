@@ -34,11 +34,6 @@ static int side_of(const struct dlsi_graph *graph, const struct dlsi_node *node)
 	return IS_ONE_OF(unary, node->op) ? 0 : -1;
 }
 
-static struct dlsi_node *producer_of(const struct dlsi_graph *graph, const struct dlsi_uses *uses, uint32_t value)
-{
-	return uses->producers[value] == DLSI_NO_NODE ? NULL : &graph->nodes[uses->producers[value]];
-}
-
 static bool is_like(const struct dlsi_node *a, const struct dlsi_node *b, uint32_t rank)
 {
 	return a && a->op == b->op && memcmp(a->permutation, b->permutation, rank * sizeof *a->permutation) == 0;
@@ -48,7 +43,7 @@ static bool is_like(const struct dlsi_node *a, const struct dlsi_node *b, uint32
 static struct dlsi_node *climb(const struct dlsi_graph *graph, const struct dlsi_uses *uses, uint32_t value)
 {
 	for (;;) {
-		struct dlsi_node *node = producer_of(graph, uses, value);
+		struct dlsi_node *node = dlsi_uses_producer(uses, graph, value);
 		int side;
 
 		if (!node || node->op == &dlsi_op_transpose)
@@ -67,8 +62,8 @@ static bool can_do_without(
 {
 	uint32_t rank = dlsi_node_output(graph, first)->rank;
 
-	for (struct dlsi_node *node = producer_of(graph, uses, value); node != first;
-		node = producer_of(graph, uses, value)) {
+	for (struct dlsi_node *node = dlsi_uses_producer(uses, graph, value); node != first;
+		node = dlsi_uses_producer(uses, graph, value)) {
 		int side = side_of(graph, node);
 
 		if (dlsi_node_output(graph, node)->rank != rank)
@@ -77,7 +72,8 @@ static bool can_do_without(
 			uint32_t other = node->inputs[!side];
 
 			if (!graph->values[other].data &&
-				(uses->counts[other] != 1 || !is_like(producer_of(graph, uses, other), first, rank)))
+				(uses->counts[other] != 1 ||
+					!is_like(dlsi_uses_producer(uses, graph, other), first, rank)))
 				return false;
 		}
 		value = node->inputs[side];
@@ -134,7 +130,7 @@ static int turn_back_other(
 
 	if (graph->values[*other].data)
 		return turn_back_constant(graph, order, rank, other);
-	node = producer_of(graph, uses, *other);
+	node = dlsi_uses_producer(uses, graph, *other);
 	*other = node->inputs[0];
 	dlsi_node_drop(node);
 	return 0;
@@ -153,14 +149,14 @@ static int turn_back(struct dlsi_graph *graph, const struct dlsi_uses *uses, uin
 		int64_t dims[DLS_TENSOR_RANK];
 		int side;
 
-		node = producer_of(graph, uses, value);
+		node = dlsi_uses_producer(uses, graph, value);
 		side = side_of(graph, node);
 		turn_back_dims(order, rank, result->dims, dims);
 		memcpy(result->dims, dims, rank * sizeof *dims);
 		if (is_binary(node))
 			rc = turn_back_other(graph, uses, order, rank, &node->inputs[!side]);
 		value = node->inputs[side];
-		if (producer_of(graph, uses, value) == first) {
+		if (dlsi_uses_producer(uses, graph, value) == first) {
 			node->inputs[side] = first->inputs[0];
 			dlsi_node_drop(first);
 			return rc;
@@ -186,7 +182,7 @@ int dlsi_rewrite_transposes(struct dlsi_graph *graph, struct dlsi_uses *uses)
 		first = climb(graph, uses, node->inputs[0]);
 		if (!first)
 			continue;
-		if (first == producer_of(graph, uses, node->inputs[0])) {
+		if (first == dlsi_uses_producer(uses, graph, node->inputs[0])) {
 			node->inputs[0] = first->inputs[0];
 			uses->counts[first->inputs[0]]++;
 		} else if (!can_do_without(graph, uses, node->inputs[0], first)) {
