@@ -36,7 +36,21 @@ def test_submit(programs, fashion, fashion_pictures, tmp_path):
     assert second.startswith(f"{tmp_path}/note.png: ")
 
 
+def test_run_model(programs, root, fashion, fashion_pictures, tmp_path):
+    data = (fashion_pictures / "t10k-images-idx3-ubyte").read_bytes()[16:]
+    for number in range(2):
+        Image.frombytes("L", (28, 28), data[number * 784 : number * 784 + 784]).save(tmp_path / f"{number}.png")
+    ended = programs.run("examples/run_model", fashion, tmp_path / "0.png", tmp_path / "1.png")
+    assert ended.code == 0, ended.err
+    assert [line.rsplit(" ", 1)[0] for line in ended.out.splitlines()] == ["Ankle boot", "Pullover"]
+    mnist = root / "test/models/data/mnist"
+    ended = programs.run("examples/run_model", mnist / "model.onnx", mnist / "test_data_set_0/input_0.pb")
+    assert ended.code == 0 and ended.out.startswith("element 2 is the largest: 657")
+    ended = programs.run("examples/run_model", fashion, tmp_path / "2.png")
+    assert ended.code == 4 and ended.err.startswith(f"run_model: cannot open {tmp_path}/2.png")
+
+
 def test_usage(programs):
-    for name in ("submit", "worker_handler"):
+    for name in ("submit", "worker_handler", "run_model"):
         ended = programs.run(f"examples/{name}")
         assert (ended.code, ended.err.startswith(f"usage: {name}")) == (2, True)
