@@ -3,6 +3,8 @@
     with dlsched.Client("tcp://127.0.0.1:7700") as client:
         for result in client.job(model="efficientnet-lite0").add_file("cat.jpg").submit():
             print(result.outputs[0].indices, result.outputs[0].values)
+
+or a model in this process: dlsched.Model("efficientnet-lite0")(array).
 """
 
 from . import errors
@@ -10,6 +12,7 @@ from ._tables import VERSION as __version__
 from .client import Client
 from .errors import Error
 from .job import Job, Output, Progress, Result
+from .model import Model, Port
 from .worker import Interrupted, Item, Worker
 
-__all__ = ["Client", "Error", "Interrupted", "Item", "Job", "Output", "Progress", "Result", "Worker", "errors"]
+__all__ = ["Client", "Error", "Interrupted", "Item", "Job", "Model", "Output", "Port", "Progress", "Result", "Worker", "errors"]

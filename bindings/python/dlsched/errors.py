@@ -10,6 +10,7 @@ from . import _tables
 _BUILTIN = {
     "DLS_EINVAL": (ValueError,),
     "DLS_ENOMEM": (MemoryError,),
+    "DLS_ENOTFOUND": (FileNotFoundError,),
     "DLS_ETIMEOUT": (TimeoutError,),
     "DLS_EUNREACHABLE": (ConnectionError,),
 }

@@ -1,0 +1,119 @@
+"""A model that runs in this process, without any cluster."""
+
+import collections
+import ctypes
+import json
+import os
+
+import numpy
+
+from . import errors
+from ._arrays import as_array, describe, to_array
+from ._handle import Context, Handle, create
+from ._library import Tensor, call, lib
+
+Port = collections.namedtuple("Port", "name dtype dims kind")
+Port.__doc__ = """An input or output of a model. `dims` is a tuple, with None for a dimension that the file leaves open;
+`kind` is "tensor", of an input "image" and of an output "classes" where model.json says so."""
+
+
+def _port(found):
+    return Port(found["name"], found["dtype"], tuple(found["dims"]), found["kind"])
+
+
+class Model(Handle):
+    """A model folder, or an ONNX file, opened and checked.
+
+    `inputs` and `outputs` are Ports, `labels` the names of the classes, empty without labels.txt. `batchable` says whether
+    items may be run together, and `unbatchable` why not (None if they may).
+
+    Any number of threads may run one model; their runs take turns. Python goes on meanwhile, but for the thread that
+    waits, which Ctrl-C does not interrupt. How many threads a run has OMP_NUM_THREADS says when Python starts.
+    """
+
+    def __init__(self, path):
+        self._context = Context()
+        try:
+            pointer = create(lib.dls_model_open, self._context.pointer, os.fsencode(path))
+        except errors.Error:
+            self._context.destroy()
+            raise
+        super().__init__(pointer)
+        found = self._json(lib.dls_model_describe)
+        self.inputs = [_port(port) for port in found["inputs"]]
+        self.outputs = [_port(port) for port in found["outputs"]]
+        self.batchable = found["batchable"]
+        self.unbatchable = found.get("unbatchable")
+        self.labels = self._labels()
+
+    def _labels(self):
+        labels = []
+        while (label := lib.dls_model_label(self._pointer, len(labels))) is not None:
+            labels.append(label.decode())
+        return labels
+
+    def _json(self, function, *arguments):
+        text = ctypes.c_char_p()
+        self._call(function, *arguments, text)
+        try:
+            return json.loads(text.value)
+        finally:
+            lib.dls_free(self._context.pointer, text)
+
+    def _array(self, thing, port):
+        """What has a type keeps it; a list takes that of the input."""
+        try:
+            typed = hasattr(thing, "dtype") or memoryview(thing) is not None
+        except TypeError:
+            typed = False
+        return as_array(thing if typed else numpy.asarray(thing, port.dtype))
+
+    def _in_order(self, arrays):
+        """An array per input, from a list of them or by their names."""
+        if isinstance(arrays, dict):
+            names = [port.name for port in self.inputs]
+            if set(arrays) != set(names):
+                raise errors.EINVAL(f"the model's inputs are {', '.join(names)}, not {', '.join(map(str, arrays))}")
+            arrays = [arrays[name] for name in names]
+        arrays = list(arrays)
+        ports = self.inputs + self.inputs[-1:] * (len(arrays) - len(self.inputs))  # the library counts them
+        return [self._array(array, port) for array, port in zip(arrays, ports)]
+
+    def run(self, arrays):
+        """The outputs, as a list of arrays, of one run on these inputs: a list with an array per input, or a dict by their
+        names. Arrays are what numpy takes for one: lists of numbers and buffers too. They are run as they are, whatever
+        model.json says, and have the batch as their first dimension."""
+        arrays = self._in_order(arrays)
+        tensors = (Tensor * max(1, len(arrays)))(*map(describe, arrays))
+        outputs, count = ctypes.POINTER(Tensor)(), ctypes.c_uint32()
+        with self._use() as pointer:
+            call(lib.dls_model_run, pointer, tensors, len(arrays), outputs, count)
+            try:
+                return [to_array(outputs[i]) for i in range(count.value)]
+            finally:
+                lib.dls_free(self._context.pointer, outputs)
+
+    def __call__(self, *arrays):
+        """The only output, or a tuple of all, of a run on an array per input."""
+        outputs = self.run(arrays)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def read(self, *paths, input=0):
+        """An array that run() takes for the input of this number: photos prepared as model.json says, and .npy and .pb
+        files, one behind the other."""
+        encoded = (ctypes.c_char_p * max(1, len(paths)))(*map(os.fsencode, paths))
+        tensor = ctypes.POINTER(Tensor)()
+        with self._use() as pointer:
+            call(lib.dls_model_read, pointer, input, encoded, len(paths), tensor)
+            try:
+                return to_array(tensor.contents)
+            finally:
+                lib.dls_free(self._context.pointer, tensor)
+
+    def profile(self, batch=1, runs=20):
+        """How long each node takes, on made-up inputs: a dict, as dls_model_profile describes it."""
+        return self._json(lib.dls_model_profile, batch, runs)
+
+    def _destroy(self, pointer):
+        lib.dls_model_destroy(pointer)
+        self._context.destroy()
