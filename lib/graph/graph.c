@@ -79,6 +79,20 @@ int dlsi_node_set_input(struct dlsi_graph *graph, struct dlsi_node *node, uint32
 	return 0;
 }
 
+int dlsi_node_set_attributes(
+	struct dlsi_graph *graph, struct dlsi_node *node, const struct dlsi_attribute *attributes, uint32_t count)
+{
+	struct dlsi_attribute *copy = dlsi_arena_take(&graph->arena, count, sizeof *copy);
+
+	if (!copy)
+		return DLS_ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		copy[i] = attributes[i];
+	node->attributes = copy;
+	node->attribute_count = count;
+	return 0;
+}
+
 struct dlsi_value *dlsi_node_output(const struct dlsi_graph *graph, const struct dlsi_node *node)
 {
 	return &graph->values[node->outputs[0]];

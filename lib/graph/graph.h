@@ -194,6 +194,10 @@ const struct dlsi_value *dlsi_node_input(const struct dlsi_graph *graph, const s
 /* Gives the node one more input, with those between left out. Errors: DLS_ENOMEM. */
 int dlsi_node_set_input(struct dlsi_graph *graph, struct dlsi_node *node, uint32_t i, uint32_t value);
 
+/* Gives the node a copy of these attributes in place of its own. Errors: DLS_ENOMEM. */
+int dlsi_node_set_attributes(
+	struct dlsi_graph *graph, struct dlsi_node *node, const struct dlsi_attribute *attributes, uint32_t count);
+
 /* The first output. */
 struct dlsi_value *dlsi_node_output(const struct dlsi_graph *graph, const struct dlsi_node *node);
 

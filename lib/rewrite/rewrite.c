@@ -7,6 +7,8 @@ const struct dlsi_rewrite dlsi_rewrites[] = {
 	{"transposes", dlsi_rewrite_transposes},
 	{"shapes", dlsi_rewrite_shapes},
 	{"same again", dlsi_rewrite_same},
+	{"activations", dlsi_rewrite_activations},
+	{"layers", dlsi_rewrite_layers},
 	{"products", dlsi_rewrite_products},
 	{"pads", dlsi_rewrite_pads},
 	{"weights", dlsi_rewrite_weights},

@@ -17,13 +17,20 @@ struct rewriting {
 	const char *nodes; /* the operators after it */
 };
 
-#define CONV    "in x ? 6 9 8\nconst w 8 6 3 3\nnode Conv x w > c pads:I=1,1,1,1\n"
-#define SAME    "in x ? 8 9 8\nconst w 8 8 3 3\nnode Conv x w > c pads:I=1,1,1,1\n"
-#define PICTURE "in x ? 6 9 8\n"
-#define WINDOW  "const w 8 6 3 3\nnode Conv a w > y "
-#define NHWC    "in x ? 3 4 5\nnode Transpose x > c perm:I=0,2,3,1\n"
-#define NCHW    "node Transpose f > y perm:I=0,3,1,2\nout y"
-#define NORM    "positive s 8\nconst b 8\nconst m 8\npositive v 8\n"
+#define CONV "in x ? 6 9 8\nconst w 8 6 3 3\nnode Conv x w > c pads:I=1,1,1,1\n"
+#define SAME "in x ? 8 9 8\nconst w 8 8 3 3\nnode Conv x w > c pads:I=1,1,1,1\n"
+#define ERF                                                                                                            \
+	"in x ? 6\nfloats q 1.4142135\nfloats o 1\nfloats h 0.5\nnode Div x q > b\nnode Erf b > c\nnode Add o c > d\n"
+#define CUBE      "in x ? 6\nfloats o 1\nfloats h 0.5\nfloats k 0.044715\nfloats s 0.7978845608\nnode Pow x t > p\n"
+#define SIX       "in x ? 6\nfloats l 0\nfloats h 6\nfloats t 3\nnode Add x t > a\nnode Clip a l h > c\n"
+#define CENTRED   "in x ? 4 6\nnode ReduceMean x > m axes:I=-1\nnode Sub x m > d\nfloats t 2\n"
+#define DEVIATION "node ReduceMean e > v axes:I=2\nfloats q 0.01\nnode Add v q > s\nnode Sqrt s > r\n"
+#define SCALED    "node Div d r > z\nconst g 6\nnode Mul z g > b\nconst k 6\nnode Add b k > y\nout y"
+#define PICTURE   "in x ? 6 9 8\n"
+#define WINDOW    "const w 8 6 3 3\nnode Conv a w > y "
+#define NHWC      "in x ? 3 4 5\nnode Transpose x > c perm:I=0,2,3,1\n"
+#define NCHW      "node Transpose f > y perm:I=0,3,1,2\nout y"
+#define NORM      "positive s 8\nconst b 8\nconst m 8\npositive v 8\n"
 
 static const struct rewriting rewritings[] = {
 	{"same",
@@ -171,6 +178,61 @@ static const struct rewriting rewritings[] = {
 		"in x ? 8 9 8\nconst f 8 1 1\nnode Mul x f > a\nnode Sub a f > b\nnode Relu b > y\nnode Exp a > z\nout "
 		"y\nout z",
 		"Mul Sub Relu Exp"},
+	{"activations", "in x ? 6\nnode Sigmoid x > s\nnode Mul s x > y\nout y", "Swish"},
+	{"activations", "in x ? 6\nfloats a 1.702\nnode Mul x a > b\nnode Sigmoid b > s\nnode Mul x s > y\nout y",
+		"Swish"},
+	{"activations", "in x ? 6\nnode Sigmoid x > s\nnode Mul s x > y\nout y\nout s", "Sigmoid Mul"},
+	{"activations", "in x ? 6\nnode Relu x > r\nnode Sigmoid x > s\nnode Mul s r > y\nout y", "Relu Sigmoid Mul"},
+	{"activations", "in x ? 6\nfloats a 0.5\nnode Sigmoid x > s\nnode Mul s x > b\nnode Mul b a > y\nout y",
+		"Swish Mul"},
+	{"activations", "in x ? 1 6\nconst k 4 1\nnode Mul x k > z\nnode Sigmoid x > s\nnode Mul s z > y\nout y",
+		"Mul Sigmoid Mul"},
+	{"activations", ERF "node Mul x d > e\nnode Mul e h > y\nout y", "Gelu"},
+	{"activations", ERF "node Mul x h > e\nnode Mul d e > y\nout y", "Gelu"},
+	{"activations", ERF "node Mul d h > e\nnode Mul x e > y\nout y", "Gelu"},
+	{"activations", ERF "node Mul x d > e\nnode Mul e h > y\nout y\nout e", "Div Erf Add Mul Mul"},
+	{"activations", ERF "node Mul x d > y\nout y", "Div Erf Add Mul"},
+	{"activations",
+		"in x ? 6\nfloats q 1.4143\nfloats o 1\nfloats h 0.5\nnode Div x q > b\nnode Erf b > c\nnode Add o c > "
+		"d\n"
+		"node Mul x d > e\nnode Mul e h > y\nout y",
+		"Div Erf Add Mul Mul"},
+	{"activations",
+		CUBE
+		"floats t 3\nnode Mul p k > q\nnode Add x q > r\nnode Mul r s > u\nnode Tanh u > v\nnode Add v o > w\n"
+		"node Mul x h > z\nnode Mul z w > y\nout y",
+		"Gelu"},
+	{"activations",
+		CUBE
+		"floats t 2\nnode Mul p k > q\nnode Add x q > r\nnode Mul r s > u\nnode Tanh u > v\nnode Add v o > w\n"
+		"node Mul x h > z\nnode Mul z w > y\nout y",
+		"Pow Mul Add Mul Tanh Add Mul Mul"},
+	{"activations", SIX "node Mul x c > m\nnode Div m h > y\nout y", "HardSwish"},
+	{"activations", SIX "node Div c h > d\nnode Mul x d > y\nout y", "HardSwish"},
+	{"activations", SIX "node Mul x c > y\nout y", "Add Clip Mul"},
+	{"activations", "in x ? 6\nnode HardSigmoid x > s alpha:f=0.16666667\nnode Mul s x > y\nout y", "HardSwish"},
+	{"activations", "in x ? 6\nnode HardSigmoid x > s\nnode Mul s x > y\nout y", "HardSigmoid Mul"},
+	{"layers", CENTRED "node Pow d t > e\n" DEVIATION SCALED, "LayerNormalization"},
+	{"layers", CENTRED "node Mul d d > e\n" DEVIATION SCALED, "LayerNormalization"},
+	{"layers", CENTRED "node Sub x m > n\nnode Pow n t > e\n" DEVIATION SCALED, "LayerNormalization"},
+	{"layers", CENTRED "node Pow d t > e\n" DEVIATION SCALED "\nout d", "ReduceMean Sub LayerNormalization"},
+	{"layers", CENTRED "node Pow d t > e\n" DEVIATION SCALED "\nout b",
+		"ReduceMean Sub Pow ReduceMean Add Sqrt Div Mul Add"},
+	{"layers", CENTRED "node Pow x t > e\n" DEVIATION SCALED, "ReduceMean Sub Pow ReduceMean Add Sqrt Div Mul Add"},
+	{"layers",
+		"in x ? 4 6\nnode ReduceMean x > m axes:I=1,2\nnode Sub x m > d\nfloats t 2\nnode Pow d t > "
+		"e\n" DEVIATION SCALED,
+		"ReduceMean Sub Pow ReduceMean Add Sqrt Div Mul Add"},
+	{"layers",
+		"in x ? 4 6\nnode ReduceMean x > m axes:I=1,2\nnode Sub x m > d\nnode Mul d d > e\n"
+		"node ReduceMean e > v axes:I=-1,-2\nfloats q 0.01\nnode Add q v > s\nnode Sqrt s > r\nnode Div d r > "
+		"z\nconst g 4 6\n"
+		"const k 4 6\nnode Mul g z > b\nnode Add k b > y\nout y",
+		"LayerNormalization"},
+	{"layers",
+		CENTRED "node Pow d t > e\n" DEVIATION "node Div d r > z\nconst g 4 1\nnode Mul z g > b\nconst k 6\n"
+			"node Add b k > y\nout y",
+		"ReduceMean Sub Pow ReduceMean Add Sqrt Div Mul Add"},
 	{"pads", PICTURE "ints p 0 0 1 1 0 0 1 2\nnode Pad x p > a\n" WINDOW "pads:I=1,0,0,0\nout y", "Conv"},
 	{"pads", "opset 10\n" PICTURE "node Pad x > a pads:I=0,0,2,1,0,0,0,0\n" WINDOW "strides:I=2,2\nout y", "Conv"},
 	{"pads", "opset 10\n" PICTURE "node Pad x > a pads:I=0,0,2,1,0,0,0,0 value:f=1\n" WINDOW "\nout y", "Pad Conv"},
