@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/limits.h"
+#include "media/idx.h"
 #include "media/npy.h"
 #include "reader/tensor_file.h"
 #include <inttypes.h>
@@ -24,20 +25,24 @@ static void drop(struct content *content)
 	dlsi_free(content->alloc, content->bytes);
 }
 
+static void take_array(struct content *content, const struct dlsi_array *array)
+{
+	content->tensor = (struct dls_tensor){.size = sizeof content->tensor,
+		.dtype = array->dtype,
+		.rank = array->rank,
+		.data = content->bytes + array->offset,
+		.bytes = (size_t)array->bytes};
+	memcpy(content->tensor.dims, array->dims, sizeof array->dims);
+}
+
 static int take_npy(struct content *content, struct dls_error *err)
 {
 	struct dlsi_array array;
 	int rc = dlsi_npy_parse(content->bytes, content->length, &array, err);
 
-	if (rc)
-		return rc;
-	content->tensor = (struct dls_tensor){.size = sizeof content->tensor,
-		.dtype = array.dtype,
-		.rank = array.rank,
-		.data = content->bytes + array.offset,
-		.bytes = (size_t)array.bytes};
-	memcpy(content->tensor.dims, array.dims, sizeof array.dims);
-	return 0;
+	if (rc == 0)
+		take_array(content, &array);
+	return rc;
 }
 
 static int take_onnx(struct content *content, struct dls_error *err)
@@ -103,17 +108,26 @@ int dlsi_tensor_read_file(
 /* The batch that grows file by file. */
 struct rows {
 	const struct dlsi_prepare *plan;
-	bool batchable;
+	const char *unbatchable; /* why there may be one only; NULL: as many as a run takes */
 	struct dlsi_buffer block;
 	int64_t count;
 };
+
+static int check_room(const struct rows *rows, int64_t more, struct dls_error *err)
+{
+	if (rows->unbatchable && more > 1 - rows->count)
+		return dlsi_fail(err, DLS_EINVAL, "this is more than one item, and %s", rows->unbatchable);
+	if (more > DLSI_TASK_ITEMS - rows->count)
+		return dlsi_fail(err, DLS_ELIMIT, "this is more than the %d items of one run", DLSI_TASK_ITEMS);
+	return 0;
+}
 
 /* Whether the tensor is any number of the input's rows, as they are. */
 static bool are_rows(const struct rows *rows, const struct dls_tensor *tensor)
 {
 	const struct dlsi_prepare *plan = rows->plan;
 
-	return rows->batchable && tensor->dtype == plan->dtype && tensor->rank == plan->rank &&
+	return !rows->unbatchable && tensor->dtype == plan->dtype && tensor->rank == plan->rank &&
 	       memcmp(tensor->dims + 1, plan->dims + 1, (plan->rank - 1) * sizeof *plan->dims) == 0;
 }
 
@@ -122,7 +136,10 @@ static int add_row(
 	struct rows *rows, const struct content *content, const struct dls_tensor *tensor, struct dls_error *err)
 {
 	uint8_t *row;
+	int rc = check_room(rows, 1, err);
 
+	if (rc)
+		return rc;
 	append(&rows->block, NULL, 0);
 	row = dlsi_buffer_extend(&rows->block, rows->plan->bytes);
 	rows->count++;
@@ -132,10 +149,34 @@ static int add_row(
 		      : dlsi_prepare_file(rows->plan, content->alloc, content->bytes, content->length, row, err);
 }
 
+/* An idx file: its items are the slices along the first axis. */
+static int add_items(struct rows *rows, struct content *content, struct dls_error *err)
+{
+	struct dlsi_array array;
+	struct dls_tensor item = DLS_TENSOR_INIT;
+	uint64_t count, bytes;
+	int rc = dlsi_idx_parse(content->bytes, content->length, &array, err);
+
+	if (rc)
+		return rc;
+	dlsi_array_items(&array, &count, &bytes);
+	item.dtype = array.dtype;
+	item.rank = array.rank ? array.rank - 1 : 0;
+	memcpy(item.dims, array.dims + 1, item.rank * sizeof *item.dims);
+	item.bytes = (size_t)bytes;
+	for (uint64_t i = 0; rc == 0 && i < count; i++) {
+		item.data = content->bytes + array.offset + i * bytes;
+		rc = add_row(rows, content, &item, err);
+	}
+	return rc;
+}
+
 static int add_content(struct rows *rows, struct content *content, struct dls_error *err)
 {
 	int rc;
 
+	if (dlsi_idx_recognise(content->bytes, content->length))
+		return add_items(rows, content, err);
 	if (dlsi_npy_recognise(content->bytes, content->length))
 		rc = take_npy(content, err);
 	else if (dlsi_tensor_file_recognise(content->bytes, content->length))
@@ -146,6 +187,9 @@ static int add_content(struct rows *rows, struct content *content, struct dls_er
 		return rc;
 	if (!are_rows(rows, &content->tensor))
 		return add_row(rows, content, &content->tensor, err);
+	rc = check_room(rows, content->tensor.dims[0], err);
+	if (rc)
+		return rc;
 	append(&rows->block, content->tensor.data, content->tensor.bytes);
 	rows->count += content->tensor.dims[0];
 	return 0;
@@ -166,7 +210,7 @@ static int add_file(struct rows *rows, const struct dlsi_alloc *alloc, const cha
 int dlsi_model_folder_read(const struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, uint32_t input,
 	const char *const *paths, uint32_t count, struct dls_tensor **tensor_out, struct dls_error *err)
 {
-	struct rows rows = {.batchable = folder->plan.batchable};
+	struct rows rows = {.unbatchable = folder->graph->unbatchable};
 	struct dls_tensor like = DLS_TENSOR_INIT;
 	int rc = 0;
 
@@ -177,11 +221,6 @@ int dlsi_model_folder_read(const struct dlsi_model_folder *folder, const struct 
 	if (count < 1 || count > DLSI_TASK_ITEMS)
 		return dlsi_fail(err, DLS_EINVAL, "the input \"%s\" is made of 1 to %d files, not %" PRIu32,
 			rows.plan->name, DLSI_TASK_ITEMS, count);
-	if (count > 1 && !rows.batchable)
-		return dlsi_fail(err, DLS_EINVAL,
-			"the model runs its items one by one (%s), and %" PRIu32
-			" files were given for its input \"%s\"",
-			folder->graph->unbatchable, count, rows.plan->name);
 	dlsi_buffer_init(&rows.block, alloc);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
 		rc = add_file(&rows, alloc, paths[i], err);
@@ -192,7 +231,7 @@ int dlsi_model_folder_read(const struct dlsi_model_folder *folder, const struct 
 	like.dtype = rows.plan->dtype;
 	like.rank = rows.plan->rank;
 	memcpy(like.dims, rows.plan->dims, sizeof like.dims);
-	if (rows.batchable)
+	if (!rows.unbatchable)
 		like.dims[0] = rows.count;
 	return close_block(&rows.block, &like, tensor_out, err);
 }
