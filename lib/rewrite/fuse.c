@@ -52,6 +52,15 @@ int dlsi_rewrite_flatten(struct dlsi_graph *graph, struct dlsi_uses *uses)
 
 /* ---- sums */
 
+int dlsi_rewrite_sums(struct dlsi_graph *graph, struct dlsi_uses *uses)
+{
+	(void)uses;
+	for (uint32_t i = 0; i < graph->node_count; i++)
+		if (graph->nodes[i].op == &dlsi_op_sum && graph->nodes[i].input_count == 2)
+			graph->nodes[i].op = &dlsi_op_add;
+	return 0;
+}
+
 static bool same_in_any_batch(const struct dlsi_value *a, const struct dlsi_value *b)
 {
 	return dlsi_value_same_shape(a, b) && a->batched == b->batched;

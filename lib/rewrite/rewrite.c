@@ -10,6 +10,7 @@ const struct dlsi_rewrite dlsi_rewrites[] = {
 	{"activations", dlsi_rewrite_activations},
 	{"layers", dlsi_rewrite_layers},
 	{"products", dlsi_rewrite_products},
+	{"sums", dlsi_rewrite_sums},
 	{"pads", dlsi_rewrite_pads},
 	{"weights", dlsi_rewrite_weights},
 	{"flatten", dlsi_rewrite_flatten},

@@ -30,6 +30,7 @@ dlsi_rewrite_pass dlsi_rewrite_shapes;      /* of many changes of a shape (Resha
 dlsi_rewrite_pass dlsi_rewrite_activations; /* Swish, HardSwish and Gelu that are spelled out become one node */
 dlsi_rewrite_pass dlsi_rewrite_layers;      /* as does a LayerNormalization */
 dlsi_rewrite_pass dlsi_rewrite_products;    /* a MatMul of a matrix and a constant one is a Gemm, which knows more */
+dlsi_rewrite_pass dlsi_rewrite_sums;        /* a Sum of two is an Add, which is fused */
 dlsi_rewrite_pass dlsi_rewrite_pads;        /* a Pad becomes the padding of windows */
 dlsi_rewrite_pass
 	dlsi_rewrite_weights; /* constants per channel (BatchNormalization, Mul, Add) become part of weights */
