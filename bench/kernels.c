@@ -193,12 +193,29 @@ static void make_ours(struct side *side, const struct layer *layer, int batch, b
 	const enum dlsi_isa isa = dlsi_isa_of_processor();
 	const int block = dlsi_isa_block(isa);
 
-	side->conv = (struct dlsi_kernel_conv){
-		isa, block, batch, layer->groups, layer->channels, layer->targets, axis, axis, 0, 0, {0, INFINITY}};
+	/* Channels are last where oneDNN has them so. */
+	side->conv = (struct dlsi_kernel_conv){.isa = isa,
+		.block = block,
+		.channels_last = isa == DLSI_ISA_AVX512 && layer->channels % block == 0 && layer->targets % block == 0,
+		.batch = batch,
+		.groups = layer->groups,
+		.source_channels = layer->channels,
+		.target_channels = layer->targets,
+		.height = axis,
+		.width = axis,
+		.clamp = {0, INFINITY}};
 	side->full = (struct dlsi_kernel_full){isa, block, batch, layer->channels, layer->targets, {0, INFINITY}};
-	side->pool = (struct dlsi_kernel_pool){isa, block, batch, layer->channels, axis, axis, 0, 0};
-	side->lrn = (struct dlsi_kernel_lrn){isa, block, batch, layer->channels, layer->source * layer->source,
-		layer->kernel, 1e-4F, 0.75F, 1, 0, 0};
+	side->pool = (struct dlsi_kernel_pool){
+		.isa = isa, .block = block, .batch = batch, .channels = layer->channels, .height = axis, .width = axis};
+	side->lrn = (struct dlsi_kernel_lrn){.isa = isa,
+		.block = block,
+		.batch = batch,
+		.channels = layer->channels,
+		.pixels = layer->source * layer->source,
+		.size = layer->kernel,
+		.alpha = 1e-4F,
+		.beta = 0.75F,
+		.bias = 1};
 	side->source = floats(stored(layer->channels, layer->source, batch));
 	side->target = floats(stored(layer->targets, layer->target, batch));
 	side->bias = floats((size_t)layer->targets * sizeof(float));

@@ -1,4 +1,4 @@
-/* Concat, in blocked layouts too and without copies where the parts lie one behind the other. */
+/* Concat, in the layouts of images too and without copies where the parts lie one behind the other. */
 #include "device/onednn_lower.h"
 #include "kernel/parallel.h"
 #include <string.h>
@@ -12,22 +12,27 @@ struct piece {
 struct join {
 	struct piece *pieces;
 	uint32_t count;
-	int64_t rows;
-	size_t row_bytes; /* of the target */
+	int64_t rows, parts; /* parts: of the rows, that threads take */
+	size_t row_bytes;    /* of the target */
 	int threads;
 	void *const *places; /* of the run */
 };
 
-static void copy_row(void *work, int64_t row, int thread)
+static void copy_rows(void *work, int64_t part, int thread)
 {
 	const struct join *join = work;
-	uint8_t *to = (uint8_t *)join->places[join->count] + (size_t)row * join->row_bytes;
+	const int64_t end = (part + 1) * join->rows / join->parts;
 
 	(void)thread;
-	for (uint32_t i = 0; i < join->count; i++) {
-		const struct piece *piece = &join->pieces[i];
+	for (int64_t row = part * join->rows / join->parts; row < end; row++) {
+		uint8_t *to = (uint8_t *)join->places[join->count] + (size_t)row * join->row_bytes;
 
-		memcpy(to + piece->offset, (const uint8_t *)join->places[i] + (size_t)row * piece->bytes, piece->bytes);
+		for (uint32_t i = 0; i < join->count; i++) {
+			const struct piece *piece = &join->pieces[i];
+
+			memcpy(to + piece->offset, (const uint8_t *)join->places[i] + (size_t)row * piece->bytes,
+				piece->bytes);
+		}
 	}
 }
 
@@ -37,31 +42,37 @@ static int run(void *context, void *const *places, struct dls_error *err)
 
 	(void)err;
 	join->places = places;
-	dlsi_parallel(join->threads, join->rows, copy_row, join);
+	dlsi_parallel(join->threads, join->parts, copy_rows, join);
 	return 0;
 }
 
 /* ---- what it is made of */
 
-/* The layout in which a value of these dimensions is joined: so many channels together, or dense. NULL when memory is
- * exhausted. */
+enum { DENSE = 0, LAST = 1, ROWS_LEAST = 64 /* of a thread's part */ };
+
+/* The layout in which a value is joined: 8 or 16 channels together, DENSE, or with all channels LAST. NULL when memory
+ * is exhausted. */
 static dlsi_md layout(struct dlsi_program *program, uint32_t value, int block)
 {
 	int64_t dims[DLS_TENSOR_RANK];
 
 	dlsi_program_dims(program, value, dims);
-	return block ? dlsi_md_blocked(&program->pool, 4, dims, block) : dlsi_program_plain(program, value);
+	if (block == LAST)
+		return dlsi_md_last(&program->pool, 4, dims);
+	return block == DENSE ? dlsi_program_plain(program, value) : dlsi_md_blocked(&program->pool, 4, dims, block);
 }
 
-/* How many channels lie together in the first input, if all inputs can lie so; 0: they are to be dense. */
-static int find_block(struct dlsi_program *program, const struct dlsi_node *node)
+/* The layout of the first input, if all inputs can lie so. */
+static int find_layout(struct dlsi_program *program, const struct dlsi_node *node)
 {
 	int64_t dims[DLS_TENSOR_RANK];
 	struct dlsi_operand first;
 
 	if (dlsi_program_dims(program, node->outputs[0], dims) != 4 || node->axis != 1 ||
 		dlsi_program_use(program, node->inputs[0], NULL, &first, NULL))
-		return 0;
+		return DENSE;
+	if (dnnl_memory_desc_equal(first.md, layout(program, node->inputs[0], LAST)))
+		return LAST;
 	for (int block = 16; block >= 8; block /= 2) {
 		bool whole = true;
 
@@ -72,7 +83,7 @@ static int find_block(struct dlsi_program *program, const struct dlsi_node *node
 		if (whole && dnnl_memory_desc_equal(first.md, layout(program, node->inputs[0], block)))
 			return block;
 	}
-	return 0;
+	return DENSE;
 }
 
 /* Whether each input has as many rows as the output (what all items have in common is for eval), and none is empty. */
@@ -90,7 +101,7 @@ static bool are_whole(const struct dlsi_program *program, const struct dlsi_node
 	return true;
 }
 
-static struct join *describe(struct dlsi_program *program, const struct dlsi_node *node)
+static struct join *describe(struct dlsi_program *program, const struct dlsi_node *node, int block)
 {
 	struct dlsi_arena *arena = &program->pool.arena;
 	struct join *join = dlsi_arena_take(arena, 1, sizeof *join);
@@ -102,28 +113,32 @@ static struct join *describe(struct dlsi_program *program, const struct dlsi_nod
 	*join = (struct join){.rows = 1, .row_bytes = sizeof(float), .threads = dlsi_parallel_threads()};
 	join->pieces = dlsi_arena_take(arena, node->input_count, sizeof *join->pieces);
 	for (uint32_t i = 0; i < rank; i++) {
-		if (i < node->axis)
+		if (i < node->axis || (i > node->axis && block == LAST))
 			join->rows *= dims[i];
 		else
 			join->row_bytes *= (size_t)dims[i];
 	}
+	join->parts = block == LAST ? (join->rows + ROWS_LEAST - 1) / ROWS_LEAST : join->rows;
 	return join->pieces ? join : NULL;
 }
 
 int dlsi_lower_concat(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
-	struct join *join = describe(program, node);
+	struct join *join;
 	struct dlsi_argument *arguments =
 		dlsi_arena_take(&program->pool.arena, (size_t)node->input_count + 1, sizeof *arguments);
 	struct dlsi_operand target;
 	size_t offset = 0;
 	int block, rc;
 
-	if (!join || !arguments)
+	if (!arguments)
 		return dlsi_fail_memory(err);
 	if (!are_whole(program, node))
 		return DLS_EUNSUPPORTED;
-	block = find_block(program, node);
+	block = find_layout(program, node);
+	join = describe(program, node, block);
+	if (!join)
+		return dlsi_fail_memory(err);
 	rc = dlsi_program_target(program, node->outputs[0], layout(program, node->outputs[0], block), &target, err);
 	for (uint32_t i = 0; rc == 0 && i < node->input_count; i++) {
 		struct dlsi_operand *source = &arguments[join->count].operand;

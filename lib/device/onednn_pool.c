@@ -85,6 +85,19 @@ dlsi_md dlsi_md_blocked(struct dlsi_onednn_pool *pool, uint32_t rank, const int6
 	return describe_as(pool, dnnl_f32, rank, dims, NULL, tags[rank - 3][block == 16]);
 }
 
+dlsi_md dlsi_md_last(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims)
+{
+	int64_t strides[DNNL_MAX_NDIMS], stride = dims[1];
+
+	strides[1] = 1;
+	for (uint32_t i = rank; i-- > 2;) {
+		strides[i] = stride;
+		stride *= dims[i];
+	}
+	strides[0] = stride;
+	return describe(pool, dnnl_f32, rank, dims, strides);
+}
+
 dlsi_md dlsi_md_strided(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims, const int64_t *strides)
 {
 	static const dnnl_dims_t one = {1};

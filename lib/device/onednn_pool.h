@@ -28,6 +28,9 @@ dlsi_md dlsi_md_any(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t 
 /* Rank 3 to 5 in oneDNN's layout nChw8c or nChw16c (`block` 8 or 16), or the like. NULL as above. */
 dlsi_md dlsi_md_blocked(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims, int block);
 
+/* Rank 3 and more with all channels of a pixel together. NULL as above. */
+dlsi_md dlsi_md_last(struct dlsi_onednn_pool *pool, uint32_t rank, const int64_t *dims);
+
 /* So many bytes of any type. NULL as above. */
 dlsi_md dlsi_md_bytes(struct dlsi_onednn_pool *pool, int64_t count);
 

@@ -29,6 +29,13 @@ int dlsi_own_max_pool(struct dlsi_program *program, const struct dlsi_node *node
 /* LRN of pixels, or of anything dense. */
 int dlsi_own_lrn(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err);
 
+/* The value, of rank 3 and more, as our kernels take images (kernel/image.h); NULL when memory is exhausted. */
+dlsi_md dlsi_own_image(struct dlsi_program *program, uint32_t value, bool channels_last);
+
+/* Whether the value, where it is laid out as `md`, has its channels last; whether they fill whole blocks. */
+bool dlsi_own_is_last(struct dlsi_program *program, uint32_t value, dlsi_md md);
+bool dlsi_own_fills_blocks(const struct dlsi_program *program, uint32_t value);
+
 /* The window along its i-th spatial dimension. */
 struct dlsi_kernel_axis dlsi_own_axis(
 	const struct dlsi_window *window, uint32_t i, const struct dlsi_value *source, const struct dlsi_value *target);

@@ -41,8 +41,16 @@ struct own_conv {
 	bool biased, added;
 };
 
+/* As oneDNN likes best what comes and goes, so that nothing is laid out anew between its kernels and ours. */
+static bool is_last(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd)
+{
+	return dlsi_own_is_last(program, node->inputs[0], dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0)) &&
+	       dlsi_own_is_last(program, node->outputs[0], dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0));
+}
+
 /* False where no kernel of ours applies. */
-static bool describe(const struct dlsi_program *program, const struct dlsi_node *node, struct own_conv *own)
+static bool describe(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,
+	struct own_conv *own)
 {
 	const struct dlsi_graph *graph = program->set->graph;
 	const struct dlsi_value *source = dlsi_node_input(graph, node, 0), *weights = dlsi_node_input(graph, node, 1);
@@ -58,6 +66,7 @@ static bool describe(const struct dlsi_program *program, const struct dlsi_node 
 	own->conv = (struct dlsi_kernel_conv){
 		.isa = program->set->isa,
 		.block = dlsi_isa_block(program->set->isa),
+		.channels_last = is_last(program, node, pd),
 		.batch = source->batched ? source->dims[0] * program->batch : source->dims[0],
 		.groups = node->conv.groups,
 		.source_channels = source->dims[1],
@@ -105,13 +114,13 @@ static int measure(struct dlsi_program *program, struct own_conv *own, int64_t *
 {
 	const struct dlsi_kernel_conv *conv = &own->conv;
 	const size_t bytes[] = {
-		(size_t)(conv->batch * dlsi_kernel_conv_source_pitch(conv)) * sizeof(float),
+		(size_t)(conv->batch * dlsi_kernel_conv_source(conv).item) * sizeof(float),
 		own->kernel->weights_bytes(conv),
-		(size_t)(conv->batch * dlsi_kernel_conv_target_pitch(conv)) * sizeof(float),
+		(size_t)(conv->batch * dlsi_kernel_conv_target(conv).item) * sizeof(float),
 		own->kernel->scratch_bytes(conv, own->threads),
 	};
 
-	return dlsi_tune_measure(program->set->alloc, run_once, own, bytes, sizeof bytes / sizeof *bytes, ns_out, err);
+	return dlsi_tune_measure(program->set, run_once, own, bytes, sizeof bytes / sizeof *bytes, ns_out, err);
 }
 
 /* What decides how fast the kernels are. */
@@ -170,24 +179,22 @@ static int lower(
 	struct dlsi_program *program, const struct dlsi_node *node, struct own_conv *own, struct dls_error *err)
 {
 	struct dlsi_argument arguments[5] = {{0}};
-	int64_t dims[DLS_TENSOR_RANK];
+	const bool last = own->conv.channels_last;
 	uint32_t count = 3;
 	int rc = use_weights(program, node, own, err);
 
-	dlsi_program_dims(program, node->inputs[0], dims);
 	if (rc == 0)
-		rc = dlsi_program_use(program, node->inputs[0],
-			dlsi_md_blocked(&program->pool, 4, dims, own->conv.block), &arguments[0].operand, err);
+		rc = dlsi_program_use(program, node->inputs[0], dlsi_own_image(program, node->inputs[0], last),
+			&arguments[0].operand, err);
 	if (rc == 0 && own->biased)
 		rc = dlsi_program_use(program, node->inputs[2], dlsi_program_plain(program, node->inputs[2]),
 			&arguments[count++].operand, err);
-	dlsi_program_dims(program, node->outputs[0], dims);
 	if (rc == 0 && own->added)
 		rc = dlsi_program_use(program, node->inputs[DLSI_CONV_ADDEND],
-			dlsi_md_blocked(&program->pool, 4, dims, own->conv.block), &arguments[count++].operand, err);
+			dlsi_own_image(program, node->outputs[0], last), &arguments[count++].operand, err);
 	if (rc == 0)
-		rc = dlsi_program_target(program, node->outputs[0],
-			dlsi_md_blocked(&program->pool, 4, dims, own->conv.block), &arguments[1].operand, err);
+		rc = dlsi_program_target(program, node->outputs[0], dlsi_own_image(program, node->outputs[0], last),
+			&arguments[1].operand, err);
 	if (rc == 0)
 		rc = dlsi_program_scratch(program,
 			dlsi_md_bytes(&program->pool, (int64_t)own->kernel->scratch_bytes(&own->conv, own->threads)),
@@ -204,7 +211,7 @@ int dlsi_own_conv(struct dlsi_program *program, const struct dlsi_node *node, co
 
 	if (!own)
 		return dlsi_fail_memory(err);
-	if (!describe(program, node, own))
+	if (!describe(program, node, pd, own))
 		return DLS_EUNSUPPORTED;
 	rc = choose(program, own, pd, &choice, err);
 	if (rc)

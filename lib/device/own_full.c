@@ -47,8 +47,7 @@ static int choose(struct dlsi_program *program, struct own_full *own, const_dnnl
 	}
 	rc = dlsi_tune_measure_primitive(program->set, pd, &theirs, err);
 	if (rc == 0)
-		rc = dlsi_tune_measure(
-			program->set->alloc, run_once, own, bytes, sizeof bytes / sizeof *bytes, &ours, err);
+		rc = dlsi_tune_measure(program->set, run_once, own, bytes, sizeof bytes / sizeof *bytes, &ours, err);
 	if (rc)
 		return rc;
 	choice = ours < theirs;

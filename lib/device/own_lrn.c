@@ -1,4 +1,4 @@
-/* LRN on our own kernel: pixels in blocked layouts, anything else dense. */
+/* LRN on our own kernel: images as they lie, anything else dense. */
 #include "device/own.h"
 #include "kernel/isa.h"
 #include "kernel/lrn.h"
@@ -20,7 +20,8 @@ static int run(void *context, void *const *places, struct dls_error *err)
 }
 
 /* False if the kernel does not serve the node. */
-static bool describe(const struct dlsi_program *program, const struct dlsi_node *node, struct own_lrn *own)
+static bool describe(
+	const struct dlsi_program *program, const struct dlsi_node *node, bool channels_last, struct own_lrn *own)
 {
 	int64_t dims[DLS_TENSOR_RANK], pixels = 1;
 	uint32_t rank = dlsi_program_dims(program, node->inputs[0], dims);
@@ -30,6 +31,7 @@ static bool describe(const struct dlsi_program *program, const struct dlsi_node 
 	own->threads = dlsi_parallel_threads();
 	own->lrn = (struct dlsi_kernel_lrn){.isa = program->set->isa,
 		.block = rank == 4 ? dlsi_isa_block(program->set->isa) : 1,
+		.channels_last = channels_last,
 		.batch = dims[0],
 		.channels = dims[1],
 		.pixels = pixels,
@@ -44,17 +46,23 @@ int dlsi_own_lrn(struct dlsi_program *program, const struct dlsi_node *node, str
 {
 	struct own_lrn *own = dlsi_arena_take(&program->pool.arena, 1, sizeof *own);
 	struct dlsi_argument arguments[3] = {{0}};
-	int64_t dims[DLS_TENSOR_RANK], bytes;
+	int64_t bytes;
 	dlsi_md md;
+	bool last;
 	int rc;
 
 	if (!own)
 		return dlsi_fail_memory(err);
-	if (!describe(program, node, own))
+	rc = dlsi_program_use(program, node->inputs[0], NULL, &arguments[0].operand, err);
+	if (rc)
+		return rc;
+	last = program->set->graph->values[node->inputs[0]].rank == 4 &&
+	       dlsi_own_is_last(program, node->inputs[0], arguments[0].operand.md) &&
+	       dlsi_own_fills_blocks(program, node->inputs[0]);
+	if (!describe(program, node, last, own))
 		return DLS_EUNSUPPORTED;
-	dlsi_program_dims(program, node->inputs[0], dims);
 	md = own->lrn.block == 1 ? dlsi_program_plain(program, node->inputs[0])
-				 : dlsi_md_blocked(&program->pool, 4, dims, own->lrn.block);
+				 : dlsi_own_image(program, node->inputs[0], last);
 	bytes = (int64_t)dlsi_lrn_scratch_bytes(&own->lrn, own->threads);
 	rc = dlsi_program_use(program, node->inputs[0], md, &arguments[0].operand, err);
 	if (rc == 0)

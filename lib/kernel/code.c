@@ -18,6 +18,14 @@ const struct dlsi_kernel_code *dlsi_kernel_code(enum dlsi_isa isa, int block)
 	return block == 8 ? &dlsi_kernel_code_generic8 : &dlsi_kernel_code_generic16;
 }
 
+int64_t dlsi_tile_lines(const struct dlsi_kernel_code *code, int64_t slice_floats, int64_t times, int64_t rows)
+{
+	const int64_t tiles = times * ((rows + code->tile_rows - 1) / code->tile_rows);
+	const int64_t shared = tiles * DLSI_LINE_FLOATS;
+
+	return (slice_floats + shared - 1) / shared;
+}
+
 void dlsi_tile_rows(const struct dlsi_kernel_code *code, int blocks, int64_t rows, struct dlsi_tile *tile)
 {
 	while (rows > 0) {
@@ -27,6 +35,7 @@ void dlsi_tile_rows(const struct dlsi_kernel_code *code, int blocks, int64_t row
 									     : rows;
 
 		code->tile((int)now, blocks, tile);
+		tile->next += tile->lines * tile->slices * DLSI_LINE_FLOATS;
 		tile->source += now * tile->source_row;
 		tile->target += now * tile->target_row;
 		if (tile->addend)

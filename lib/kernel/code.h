@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 enum {
-	DLSI_BLOCK_MOST = 16, /* channels in a block */
-	DLSI_TILE_WIDTH = 2,  /* blocks of channels that a tile computes at once */
+	DLSI_BLOCK_MOST = 16,  /* channels in a block */
+	DLSI_TILE_WIDTH = 2,   /* blocks of channels that a tile computes at once */
+	DLSI_LINE_FLOATS = 16, /* of a cache */
 	DLSI_WINOGRAD_PATCH = 6
 };
 
@@ -26,11 +27,18 @@ struct dlsi_tile {
 	const ptrdiff_t *offsets;
 	int64_t slices, depth;
 	const float *panel;  /* weights */
+	const float *next;   /* weights of a later tile, to fetch meanwhile: */
+	int64_t lines;       /* with each slice so many cache lines of them */
 	const float *bias;   /* one float per column */
 	const float *addend; /* or NULL */
 	float *target;
 	ptrdiff_t target_row, target_block;
 	float low, high;
+};
+
+/* Floats from one pixel to the one below and beside it. */
+struct dlsi_steps {
+	ptrdiff_t row, pixel;
 };
 
 /* One row of a pooling's target, and the rows of the source that its windows see. */
@@ -39,14 +47,15 @@ struct dlsi_pool_row {
 	int64_t rows;                /* those that are not padding */
 	int64_t source_width, count; /* count: pixels of the target */
 	int64_t kernel, stride, pad; /* across */
+	int64_t pixel;               /* floats from one pixel to the next, here and in the target */
 };
 
-/* Pixels of one item, in blocked layout from the pixel `source` on, or in dense layout. `step` is from one block to the
- * next, or from one channel to the next. */
+/* Pixels of one item: in blocks of channels from the pixel `source` on, or in dense layout. `step` is from one block to
+ * the next, or from one channel to the next; `pixel` from one pixel to the next (dense: 1). */
 struct dlsi_lrn_strip {
 	const float *source;
 	float *target;
-	ptrdiff_t step;
+	ptrdiff_t step, pixel;
 	int64_t channels, pixels, size;
 	float alpha, beta, bias; /* alpha: divided by the size */
 	float *squares; /* (channels in whole blocks + size - 1) for each pixel, rounded up to a block of pixels */
@@ -61,13 +70,12 @@ struct dlsi_kernel_code {
 	/* One row times a panel of two blocks of columns, without bias. */
 	void (*full_row)(const float *source, const float *panel, int64_t depth, float *target);
 
-	/* A patch of 6x6 pixels, whose rows are `row` floats apart, becomes 36 vectors that are `plane` floats apart.
-	 */
-	void (*winograd_source)(const float *patch, ptrdiff_t row, float *target, ptrdiff_t plane);
+	/* A patch of 6x6 pixels becomes 36 vectors that are `plane` floats apart. */
+	void (*winograd_source)(const float *patch, struct dlsi_steps steps, float *target, ptrdiff_t plane);
 
 	/* The way back: size x size pixels (4 or 2). The addend is laid out as the target, or NULL. */
 	void (*winograd_target)(int size, const float *source, ptrdiff_t plane, const float *bias, const float *addend,
-		float *target, ptrdiff_t row, const float clamp[2]);
+		float *target, struct dlsi_steps steps, const float clamp[2]);
 
 	void (*max_pool_row)(const struct dlsi_pool_row *row, float *target);
 
@@ -78,7 +86,11 @@ struct dlsi_kernel_code {
 /* What is best for this block (8 or 16) on this processor. */
 const struct dlsi_kernel_code *dlsi_kernel_code(enum dlsi_isa isa, int block);
 
-/* Computes any number of rows, by tiles of about the same size. `tile` is changed. */
+/* The lines to fetch with each slice while `times` times `rows` rows are computed, so that all of them together fetch
+ * another panel whose slices have so many floats. */
+int64_t dlsi_tile_lines(const struct dlsi_kernel_code *code, int64_t slice_floats, int64_t times, int64_t rows);
+
+/* Computes any number of rows, by tiles of about the same size. `tile` is changed: what follows fetches on. */
 void dlsi_tile_rows(const struct dlsi_kernel_code *code, int blocks, int64_t rows, struct dlsi_tile *tile);
 
 #endif

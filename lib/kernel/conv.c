@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-int64_t dlsi_kernel_blocks(int block, int64_t channels)
-{
-	return (channels + block - 1) / block;
-}
-
 static bool zero_stays_zero(const struct dlsi_clamp *clamp)
 {
 	return clamp->low <= 0 && clamp->high >= 0;
@@ -19,23 +14,21 @@ bool dlsi_kernel_conv_valid(const struct dlsi_kernel_conv *conv)
 		return false;
 	if (conv->source_channels % conv->groups || conv->target_channels % conv->groups)
 		return false;
-	if (conv->target_channels % conv->block && !zero_stays_zero(&conv->clamp))
+	if (!conv->channels_last && conv->target_channels % conv->block && !zero_stays_zero(&conv->clamp))
 		return false;
 	return dlsi_kernel_axis_valid(&conv->height) && dlsi_kernel_axis_valid(&conv->width);
 }
 
-int64_t dlsi_kernel_conv_source_pitch(const struct dlsi_kernel_conv *conv)
+struct dlsi_kernel_image dlsi_kernel_conv_source(const struct dlsi_kernel_conv *conv)
 {
-	const int64_t channels = dlsi_kernel_blocks(conv->block, conv->source_channels) * conv->block;
-
-	return conv->source_pitch ? conv->source_pitch : channels * conv->height.source * conv->width.source;
+	return dlsi_kernel_image(
+		conv->channels_last, conv->block, conv->source_channels, conv->height.source * conv->width.source);
 }
 
-int64_t dlsi_kernel_conv_target_pitch(const struct dlsi_kernel_conv *conv)
+struct dlsi_kernel_image dlsi_kernel_conv_target(const struct dlsi_kernel_conv *conv)
 {
-	const int64_t channels = dlsi_kernel_blocks(conv->block, conv->target_channels) * conv->block;
-
-	return conv->target_pitch ? conv->target_pitch : channels * conv->height.target * conv->width.target;
+	return dlsi_kernel_image(
+		conv->channels_last, conv->block, conv->target_channels, conv->height.target * conv->width.target);
 }
 
 void dlsi_kernel_bias(

@@ -1,9 +1,8 @@
 /* What a convolution is to the kernels of this room, and what they have in common.
  *
- * Source and target are float32 in oneDNN's layout nChw8c or nChw16c: blocks of `block` channels, each with all its
- * pixels. Channels that fill up the last block are zero in the source and are made zero in the target. Weights are
- * given dense, [target channels][source channels / groups][height][width], and packed once into a form of our own that
- * depends on `block` and not on the processor.
+ * Source and target are images of float32 in the same layout (kernel/image.h). Weights are given dense, [target
+ * channels][source channels / groups][height][width], and packed once into a form of our own that depends on `block`
+ * and not on the processor.
  *
  * In a run: bias is dense, one float per target channel, or NULL; the addend is laid out as the target (and may be the
  * target itself) or NULL. target = clamp(conv(source) + bias + addend). Packed weights and scratch memory are aligned
@@ -13,6 +12,7 @@
 
 #include "graph/graph.h"
 #include "kernel/axis.h"
+#include "kernel/image.h"
 #include "kernel/isa.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,22 +23,18 @@
 struct dlsi_kernel_conv {
 	enum dlsi_isa isa; /* that it may use */
 	int block;         /* 8 or 16 */
+	bool channels_last;
 	int64_t batch, groups;
 	int64_t source_channels, target_channels; /* of all groups together */
 	struct dlsi_kernel_axis height, width;    /* padding is zero */
-	int64_t source_pitch, target_pitch;       /* floats from one item to the next; 0: they are dense */
 	struct dlsi_clamp clamp;
 };
 
 /* The numbers are positive, the groups equal, and the clamp keeps zero channels zero where the last block has some. */
 bool dlsi_kernel_conv_valid(const struct dlsi_kernel_conv *conv);
 
-/* Floats from one item to the next. */
-int64_t dlsi_kernel_conv_source_pitch(const struct dlsi_kernel_conv *conv);
-int64_t dlsi_kernel_conv_target_pitch(const struct dlsi_kernel_conv *conv);
-
-/* The number of blocks for so many channels. */
-int64_t dlsi_kernel_blocks(int block, int64_t channels);
+struct dlsi_kernel_image dlsi_kernel_conv_source(const struct dlsi_kernel_conv *conv);
+struct dlsi_kernel_image dlsi_kernel_conv_target(const struct dlsi_kernel_conv *conv);
 
 /* The bias of the channels in `blocks` blocks from `channel` on; zeros where there is none. */
 void dlsi_kernel_bias(

@@ -5,12 +5,13 @@
 #include <string.h>
 
 enum {
-	DEPTH = 512,         /* products at a time: about as much of a panel as stays in the first cache */
+	PANEL_FLOATS = 8192, /* weights at a time: what stays in the first cache */
 	PIXELS_LEAST = 48,   /* in a chunk, so that loading a panel is worth it */
 	UNITS_PER_THREAD = 4 /* fewer make threads wait for each other */
 };
 
-#define CHUNK_BYTES (INT64_C(160) << 10) /* of source pixels, which stay in the second cache */
+#define CHUNK_BYTES    (INT64_C(160) << 10) /* of source pixels, which stay in the second cache */
+#define CACHED_WEIGHTS (INT64_C(1) << 20)   /* larger ones come from further away than the second cache */
 
 /* The work is cut into units: a chunk of an item's pixels, for some of the panels, which are two blocks of target
  * channels each. A unit goes through the weights of its panels once. */
@@ -24,9 +25,10 @@ struct plan {
 	bool copied;         /* chunks are copied, with the padding around them */
 	int64_t chunk_rows, chunk_columns, chunks_down, chunks_across;
 	int64_t panels_at_once, panel_parts;
-	int64_t copy_rows, copy_columns; /* pixels of a chunk's copy */
-	int64_t block_step, row_step;    /* floats in the source, or in the copy */
-	int64_t source_pitch, target_pitch;
+	int64_t copy_rows, copy_columns;          /* pixels of a chunk's copy */
+	int64_t block_step, row_step, pixel_step; /* floats in the source, or in the copy */
+	bool far;                                 /* the weights are fetched ahead of their use */
+	struct dlsi_kernel_image source, target;
 };
 
 struct run {
@@ -47,7 +49,9 @@ struct unit {
 
 bool dlsi_direct_supported(const struct dlsi_kernel_conv *conv)
 {
-	return dlsi_kernel_conv_valid(conv);
+	return dlsi_kernel_conv_valid(conv) &&
+	       (!conv->channels_last ||
+		       (conv->source_channels % conv->block == 0 && conv->target_channels % conv->block == 0));
 }
 
 static int64_t divide_up(int64_t number, int64_t by)
@@ -130,13 +134,18 @@ static void cut_into_chunks(struct plan *plan, int threads)
 static void place_source(struct plan *plan)
 {
 	const struct dlsi_kernel_axis *height = &plan->height, *width = &plan->width;
-	const int64_t block = plan->conv->block;
 
 	plan->copied = !unpadded(height) || !unpadded(width);
 	plan->copy_rows = (plan->chunk_rows - 1) * height->stride + height->kernel;
 	plan->copy_columns = (plan->chunk_columns - 1) * width->stride + width->kernel;
-	plan->row_step = (plan->copied ? plan->copy_columns : width->source) * block;
-	plan->block_step = plan->copied ? plan->copy_rows * plan->row_step : height->source * width->source * block;
+	plan->pixel_step = plan->source.pixel;
+	plan->block_step = plan->source.block;
+	plan->row_step = width->source * plan->pixel_step;
+	if (!plan->copied)
+		return;
+	plan->row_step = plan->copy_columns * plan->pixel_step;
+	if (!plan->conv->channels_last)
+		plan->block_step = plan->copy_rows * plan->row_step;
 }
 
 static struct plan make_plan(const struct dlsi_kernel_conv *conv, int threads)
@@ -149,8 +158,8 @@ static struct plan make_plan(const struct dlsi_kernel_conv *conv, int threads)
 		.taps = conv->height.kernel * conv->width.kernel,
 		.source_blocks = dlsi_kernel_blocks(conv->block, conv->source_channels),
 		.target_blocks = dlsi_kernel_blocks(conv->block, conv->target_channels),
-		.source_pitch = dlsi_kernel_conv_source_pitch(conv),
-		.target_pitch = dlsi_kernel_conv_target_pitch(conv),
+		.source = dlsi_kernel_conv_source(conv),
+		.target = dlsi_kernel_conv_target(conv),
 	};
 
 	if (single(&conv->height) && single(&conv->width)) {
@@ -163,6 +172,7 @@ static struct plan make_plan(const struct dlsi_kernel_conv *conv, int threads)
 
 		plan.seen_blocks = most(plan.seen_blocks, seen.end - seen.first);
 	}
+	plan.far = plan.panels * panel_floats(&plan) * (int64_t)sizeof(float) > CACHED_WEIGHTS;
 	cut_into_chunks(&plan, threads);
 	place_source(&plan);
 	return plan;
@@ -209,7 +219,11 @@ static size_t offsets_bytes(const struct plan *plan)
 
 static int64_t copy_floats(const struct plan *plan)
 {
-	return plan->copied ? divide_up(plan->source_blocks * plan->block_step, DLSI_BLOCK_MOST) * DLSI_BLOCK_MOST : 0;
+	const int64_t pixels = plan->copy_rows * plan->copy_columns;
+
+	return plan->copied
+		       ? divide_up(plan->source_blocks * plan->conv->block * pixels, DLSI_BLOCK_MOST) * DLSI_BLOCK_MOST
+		       : 0;
 }
 
 size_t dlsi_direct_scratch_bytes(const struct dlsi_kernel_conv *conv, int threads)
@@ -219,32 +233,33 @@ size_t dlsi_direct_scratch_bytes(const struct dlsi_kernel_conv *conv, int thread
 	return offsets_bytes(&plan) + (size_t)(threads * copy_floats(&plan)) * sizeof(float);
 }
 
-/* One row of one block of a chunk's copy; `y` and `x` are the place in the source of its first pixel. */
+/* One row of a chunk's copy, of what lies together of its pixels; `y` and `x` are the place in the source of its first
+ * pixel. */
 static void copy_row(const struct plan *plan, const float *source, int64_t y, int64_t x, float *target)
 {
-	const int64_t block = plan->conv->block, columns = plan->copy_columns;
+	const int64_t pixel = plan->pixel_step, columns = plan->copy_columns;
 	const int64_t first = least(columns, most(0, -x)), end = most(first, least(columns, plan->width.source - x));
 
 	if (y < 0 || y >= plan->height.source) {
-		memset(target, 0, (size_t)(columns * block) * sizeof *target);
+		memset(target, 0, (size_t)(columns * pixel) * sizeof *target);
 		return;
 	}
-	memset(target, 0, (size_t)(first * block) * sizeof *target);
-	memcpy(target + first * block, source + (y * plan->width.source + x + first) * block,
-		(size_t)((end - first) * block) * sizeof *target);
-	memset(target + end * block, 0, (size_t)((columns - end) * block) * sizeof *target);
+	memset(target, 0, (size_t)(first * pixel) * sizeof *target);
+	memcpy(target + first * pixel, source + (y * plan->width.source + x + first) * pixel,
+		(size_t)((end - first) * pixel) * sizeof *target);
+	memset(target + end * pixel, 0, (size_t)((columns - end) * pixel) * sizeof *target);
 }
 
 static void copy_chunk(const struct plan *plan, const float *source, const struct unit *unit, float *copy)
 {
-	const int64_t pixels = plan->height.source * plan->width.source * plan->conv->block;
+	const int64_t blocks = plan->conv->channels_last ? 1 : plan->source_blocks; /* that lie apart */
 	const int64_t y = unit->row * plan->height.stride - plan->height.pad;
 	const int64_t x = unit->column * plan->width.stride - plan->width.pad;
 	const int64_t rows = (unit->rows - 1) * plan->height.stride + plan->height.kernel;
 
-	for (int64_t block = 0; block < plan->source_blocks; block++)
+	for (int64_t block = 0; block < blocks; block++)
 		for (int64_t row = 0; row < rows; row++)
-			copy_row(plan, source + block * pixels, y + row, x,
+			copy_row(plan, source + block * plan->source.block, y + row, x,
 				copy + block * plan->block_step + row * plan->row_step);
 }
 
@@ -257,37 +272,45 @@ static void multiply_panel(const struct unit *unit, int64_t panel)
 	const struct plan *plan = &run->plan;
 	const struct dlsi_kernel_conv *conv = plan->conv;
 	const struct range seen = seen_by(conv, panel);
-	const int64_t block = conv->block, slices = (seen.end - seen.first) * plan->taps, at_once = DEPTH / block;
-	const int64_t pixels = plan->height.target * plan->width.target;
+	const int64_t block = conv->block, slices = (seen.end - seen.first) * plan->taps,
+		      at_once = PANEL_FLOATS / (DLSI_TILE_WIDTH * block * block);
 	const int blocks = panel_blocks(plan, panel);
+	const int64_t lines =
+		plan->far ? dlsi_tile_lines(plan->code, block * blocks * block, unit->rows, unit->columns) : 0;
 	float bias[DLSI_TILE_WIDTH * DLSI_BLOCK_MOST];
 
 	dlsi_kernel_bias(conv, run->bias, panel * DLSI_TILE_WIDTH * block, blocks, bias);
 	for (int64_t slice = 0; slice < slices; slice += at_once) {
 		const bool last = slice + at_once >= slices;
+		const float *weights = run->packed + panel * panel_floats(plan) + slice * block * blocks * block;
+		const float *next = weights + at_once * block * blocks * block;
 
 		for (int64_t row = 0; row < unit->rows; row++) {
-			const ptrdiff_t target = unit->target + panel * DLSI_TILE_WIDTH * pixels * block +
-						 ((unit->row + row) * plan->width.target + unit->column) * block;
+			const ptrdiff_t target =
+				unit->target + panel * DLSI_TILE_WIDTH * plan->target.block +
+				((unit->row + row) * plan->width.target + unit->column) * plan->target.pixel;
 			const float *addend = slice ? run->target : run->addend;
 			struct dlsi_tile tile = {
 				.source = unit->source + seen.first * plan->block_step +
 					  row * plan->height.stride * plan->row_step,
-				.source_row = plan->width.stride * block,
+				.source_row = plan->width.stride * plan->pixel_step,
 				.offsets = run->offsets + slice,
 				.slices = least(at_once, slices - slice),
 				.depth = block,
-				.panel = run->packed + panel * panel_floats(plan) + slice * block * blocks * block,
+				.panel = weights,
+				.next = next,
+				.lines = lines,
 				.bias = slice ? zeros : bias,
 				.addend = addend ? addend + target : NULL,
 				.target = run->target + target,
-				.target_row = block,
-				.target_block = pixels * block,
+				.target_row = plan->target.pixel,
+				.target_block = plan->target.block,
 				.low = last ? conv->clamp.low : -INFINITY,
 				.high = last ? conv->clamp.high : INFINITY,
 			};
 
 			dlsi_tile_rows(plan->code, blocks, unit->columns, &tile);
+			next = tile.next;
 		}
 	}
 }
@@ -299,9 +322,9 @@ static void run_unit(void *arg, int64_t index, int thread)
 	const int64_t part = index % plan->panel_parts, chunk = index / plan->panel_parts;
 	const int64_t across = chunk % plan->chunks_across, down = chunk / plan->chunks_across % plan->chunks_down;
 	const int64_t item = chunk / plan->chunks_across / plan->chunks_down;
-	const float *source = run->source + item * plan->source_pitch;
+	const float *source = run->source + item * plan->source.item;
 	struct unit unit = {.run = run,
-		.target = item * plan->target_pitch,
+		.target = item * plan->target.item,
 		.row = down * plan->chunk_rows,
 		.column = across * plan->chunk_columns,
 		.panel = part * plan->panels_at_once};
@@ -318,7 +341,7 @@ static void run_unit(void *arg, int64_t index, int thread)
 		unit.source = copy;
 	} else {
 		unit.source = source + unit.row * plan->height.stride * plan->row_step +
-			      unit.column * plan->width.stride * plan->conv->block;
+			      unit.column * plan->width.stride * plan->pixel_step;
 	}
 	for (; unit.panel < unit.panels_end; unit.panel++)
 		multiply_panel(&unit, unit.panel);
@@ -329,7 +352,7 @@ static void fill_offsets(const struct plan *plan, ptrdiff_t *offsets)
 	for (int64_t block = 0; block < plan->seen_blocks; block++)
 		for (int64_t y = 0; y < plan->conv->height.kernel; y++)
 			for (int64_t x = 0; x < plan->conv->width.kernel; x++)
-				*offsets++ = block * plan->block_step + y * plan->row_step + x * plan->conv->block;
+				*offsets++ = block * plan->block_step + y * plan->row_step + x * plan->pixel_step;
 }
 
 void dlsi_direct_run(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,

@@ -6,6 +6,7 @@
 
 #include "kernel/conv.h"
 
+/* Channels that are last fill whole blocks. */
 bool dlsi_direct_supported(const struct dlsi_kernel_conv *conv);
 
 size_t dlsi_direct_weights_bytes(const struct dlsi_kernel_conv *conv);

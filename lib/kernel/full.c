@@ -85,6 +85,7 @@ static void multiply_rows(
 			.slices = 1,
 			.depth = last ? inputs - done : DEPTH,
 			.panel = work->packed + (panel * inputs + done) * work->width,
+			.next = work->packed,
 			.bias = done ? zeros : bias,
 			.addend = done ? sums : NULL,
 			.target = sums,

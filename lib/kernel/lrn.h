@@ -3,6 +3,7 @@
 #ifndef DLSI_KERNEL_LRN_H
 #define DLSI_KERNEL_LRN_H
 
+#include "kernel/image.h"
 #include "kernel/isa.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,11 +11,11 @@
 
 struct dlsi_kernel_lrn {
 	enum dlsi_isa isa;               /* that it may use */
-	int block;                       /* 8 or 16: nChw8c or nChw16c; 1: dense [batch][channels][pixels] */
+	int block;                       /* 8 or 16: of an image (kernel/image.h); 1: dense [batch][channels][pixels] */
+	bool channels_last;              /* they fill whole blocks */
 	int64_t batch, channels, pixels; /* pixels: height times width */
 	int64_t size;
 	float alpha, beta, bias;
-	int64_t source_pitch, target_pitch; /* floats from one item to the next; 0: they are dense */
 };
 
 /* False for a bias that is not above zero (the channels that fill up a block would not stay zero). */

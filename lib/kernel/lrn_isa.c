@@ -29,7 +29,7 @@ void VARIANT(dlsi_lrn_blocked)(const struct dlsi_lrn_strip *strip)
 		const float *source = strip->source + block * strip->step;
 
 		for (int64_t pixel = 0; pixel < strip->pixels; pixel++) {
-			const vec x = vec_load(source + pixel * DLSI_LANES);
+			const vec x = vec_load(source + pixel * strip->pixel);
 
 			vec_store(strip->squares + pixel * pitch + before + block * DLSI_LANES, x * x);
 		}
@@ -44,8 +44,8 @@ void VARIANT(dlsi_lrn_blocked)(const struct dlsi_lrn_strip *strip)
 
 			for (int64_t i = 1; i < strip->size; i++)
 				sum += vec_load(squares + i);
-			vec_store(target + pixel * DLSI_LANES,
-				normalise(strip, vec_load(source + pixel * DLSI_LANES), sum));
+			vec_store(target + pixel * strip->pixel,
+				normalise(strip, vec_load(source + pixel * strip->pixel), sum));
 		}
 	}
 }

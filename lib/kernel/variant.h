@@ -29,9 +29,9 @@ extern const struct dlsi_kernel_code VARIANT(dlsi_kernel_code);
 /* The slots of struct dlsi_kernel_code. */
 void VARIANT(dlsi_tile)(int rows, int blocks, const struct dlsi_tile *tile);
 void VARIANT(dlsi_full_row)(const float *source, const float *panel, int64_t depth, float *target);
-void VARIANT(dlsi_winograd_source)(const float *patch, ptrdiff_t row, float *target, ptrdiff_t plane);
+void VARIANT(dlsi_winograd_source)(const float *patch, struct dlsi_steps steps, float *target, ptrdiff_t plane);
 void VARIANT(dlsi_winograd_target)(int size, const float *source, ptrdiff_t plane, const float *bias,
-	const float *addend, float *target, ptrdiff_t row, const float clamp[2]);
+	const float *addend, float *target, struct dlsi_steps steps, const float clamp[2]);
 void VARIANT(dlsi_max_pool_row)(const struct dlsi_pool_row *row, float *target);
 void VARIANT(dlsi_lrn_blocked)(const struct dlsi_lrn_strip *strip);
 void VARIANT(dlsi_lrn_dense)(const struct dlsi_lrn_strip *strip);

@@ -12,7 +12,8 @@ enum {
 	PLANE_GAP = 16   /* floats that keep planes from falling on the same sets of a cache */
 };
 
-#define LARGE_WEIGHTS (INT64_C(4) << 20) /* bytes */
+#define LARGE_WEIGHTS  (INT64_C(4) << 20) /* bytes */
+#define CACHED_WEIGHTS (INT64_C(1) << 20) /* larger ones come from further away than the second cache */
 
 /* The target is cut into tiles of size x size pixels, each the result of a patch of 6x6; a chunk of tiles goes through
  * three steps: patches to planes (36 matrices of tiles times channels), a product for each plane, planes to target.
@@ -27,14 +28,16 @@ struct plan {
 	int64_t panels;                       /* of target channels in a group: two blocks each */
 	int64_t chunk, chunks;                /* tiles in a chunk, and how many of these */
 	int64_t part, parts;                  /* panels in a part, and how many of these */
+	bool far;                             /* the weights are fetched ahead of their use */
 	int64_t source_plane, target_plane;   /* floats from one plane to the next */
-	int64_t source_pitch, target_pitch;
+	struct dlsi_kernel_image source, target;
 };
 
 struct run {
 	struct plan plan;
 	const float *source, *packed, *bias, *addend;
 	float *target, *scratch;
+	const ptrdiff_t *offsets; /* of the blocks of source channels in a plane */
 };
 
 static bool square(const struct dlsi_kernel_conv *conv, int64_t side)
@@ -91,12 +94,13 @@ static struct plan make_plan(const struct dlsi_kernel_conv *conv, int threads)
 		.columns = (conv->width.target + size - 1) / size,
 		.source_blocks = dlsi_kernel_blocks(conv->block, conv->source_channels / conv->groups),
 		.target_blocks = dlsi_kernel_blocks(conv->block, conv->target_channels / conv->groups),
-		.source_pitch = dlsi_kernel_conv_source_pitch(conv),
-		.target_pitch = dlsi_kernel_conv_target_pitch(conv),
+		.source = dlsi_kernel_conv_source(conv),
+		.target = dlsi_kernel_conv_target(conv),
 	};
 
 	plan.tiles = conv->batch * plan.rows * plan.columns;
 	plan.panels = divide_up(plan.target_blocks, DLSI_TILE_WIDTH);
+	plan.far = PLANES * weight_plane(&plan) * (int64_t)sizeof(float) > CACHED_WEIGHTS;
 	cut(&plan, threads);
 	plan.source_plane = plan.chunk * plan.source_blocks * conv->block + PLANE_GAP;
 	plan.target_plane = plan.chunk * plan.part * DLSI_TILE_WIDTH * conv->block + PLANE_GAP;
@@ -186,7 +190,7 @@ size_t dlsi_winograd_scratch_bytes(const struct dlsi_kernel_conv *conv, int thre
 	const struct plan plan = make_plan(conv, threads);
 	const int64_t floats = PLANES * (plan.source_plane + plan.target_plane);
 
-	return (size_t)(threads * floats) * sizeof(float);
+	return (size_t)(threads * floats) * sizeof(float) + (size_t)plan.source_blocks * sizeof(ptrdiff_t);
 }
 
 /* What a unit of the work is: a chunk of tiles, for a part of a group's target channels. */
@@ -210,42 +214,68 @@ static struct place place_of(const struct plan *plan, int64_t tile)
 		.x = in_item % plan->columns * plan->size};
 }
 
-/* The patch of one block of channels with zeros where it reaches into the padding. */
-static void copy_patch(
-	const struct dlsi_kernel_conv *conv, const float *source, int64_t top, int64_t left, float *patch)
+/* The pixels of a patch that begins at `begin` which are not padding. */
+static struct dlsi_kernel_span span_of(int64_t begin, int64_t pixels)
 {
-	const int64_t block = conv->block, width = conv->width.source;
-	const int64_t first = left < 0 ? -left : 0, end = left + PATCH > width ? width - left : PATCH;
+	const struct dlsi_kernel_axis patch = {.source = pixels, .kernel = PATCH, .stride = 1, .pad = -begin};
 
-	memset(patch, 0, (size_t)(PLANES * block) * sizeof *patch);
-	for (int64_t y = 0; y < PATCH; y++)
-		if (top + y >= 0 && top + y < conv->height.source && first < end)
-			memcpy(patch + (y * PATCH + first) * block, source + ((top + y) * width + left + first) * block,
-				(size_t)((end - first) * block) * sizeof *patch);
+	return dlsi_kernel_span(&patch, 0);
 }
 
-/* Step 1, for the tile `row` of the unit: its patches of all the group's source channels. */
+/* The steps within tiles that are copied beside the image, `size` pixels wide. */
+static struct dlsi_steps copy_steps(const struct plan *plan, int size)
+{
+	return (struct dlsi_steps){.row = size * plan->conv->block, .pixel = plan->conv->block};
+}
+
+/* Copies rows of pixels of `channels` channels. */
+static void copy_pixels(const float *source, struct dlsi_steps from, float *target, struct dlsi_steps to, int64_t rows,
+	int64_t columns, int64_t channels)
+{
+	for (int64_t y = 0; y < rows; y++)
+		for (int64_t x = 0; x < columns; x++)
+			memcpy(target + y * to.row + x * to.pixel, source + y * from.row + x * from.pixel,
+				(size_t)channels * sizeof *target);
+}
+
+/* How many channels of the block that begins with `channel` are stored. */
+static int64_t channels_of(const struct dlsi_kernel_conv *conv, int64_t channels, int64_t channel)
+{
+	const int64_t left = channels - channel;
+
+	return conv->channels_last && left < conv->block ? left : conv->block;
+}
+
+/* Step 1, for the tile `row` of the unit: its patches of all the group's source channels. What reaches into the
+ * padding, or has not all channels of a block, is made beside the image, with zeros. */
 static void take_source(const struct run *run, const struct unit *unit, int64_t row)
 {
 	const struct plan *plan = &run->plan;
 	const struct dlsi_kernel_conv *conv = plan->conv;
 	const struct place place = place_of(plan, unit->first + row);
 	const int64_t block = conv->block, top = place.y - conv->height.pad, left = place.x - conv->width.pad;
-	const int64_t pixels = conv->height.source * conv->width.source;
-	const bool inside =
-		top >= 0 && left >= 0 && top + PATCH <= conv->height.source && left + PATCH <= conv->width.source;
-	const float *source =
-		run->source + place.item * plan->source_pitch + unit->group * plan->source_blocks * pixels * block;
+	const struct dlsi_kernel_span rows = span_of(top, conv->height.source);
+	const struct dlsi_kernel_span columns = span_of(left, conv->width.source);
+	const bool inside = rows.end - rows.first == PATCH && columns.end - columns.first == PATCH;
+	const struct dlsi_steps steps = {.row = conv->width.source * plan->source.pixel, .pixel = plan->source.pixel};
+	const struct dlsi_steps copied = copy_steps(plan, PATCH);
 	float patch[PLANES * DLSI_BLOCK_MOST], *target = unit->source + row * plan->source_blocks * block;
+	const float *source = run->source + place.item * plan->source.item +
+			      unit->group * plan->source_blocks * plan->source.block + rows.first * steps.row +
+			      columns.first * steps.pixel;
 
-	for (int64_t i = 0; i < plan->source_blocks; i++, source += pixels * block, target += block) {
-		if (inside) {
-			plan->code->winograd_source(source + (top * conv->width.source + left) * block,
-				conv->width.source * block, target, plan->source_plane);
-		} else {
-			copy_patch(conv, source, top, left, patch);
-			plan->code->winograd_source(patch, PATCH * block, target, plan->source_plane);
+	for (int64_t i = 0; i < plan->source_blocks; i++, source += plan->source.block, target += block) {
+		const int64_t channels =
+			channels_of(conv, conv->source_channels, (unit->group * plan->source_blocks + i) * block);
+
+		if (inside && channels == block) {
+			plan->code->winograd_source(source, steps, target, plan->source_plane);
+			continue;
 		}
+		memset(patch, 0, (size_t)(PLANES * block) * sizeof *patch);
+		copy_pixels(source, steps, patch + rows.skipped * copied.row + columns.skipped * copied.pixel, copied,
+			rows.end - rows.first, columns.end - columns.first, channels);
+		plan->code->winograd_source(patch, copied, target, plan->source_plane);
 	}
 }
 
@@ -255,22 +285,31 @@ static float *target_panel(const struct plan *plan, const struct unit *unit, int
 	return unit->target + (panel - unit->panel) * DLSI_TILE_WIDTH * plan->conv->block * plan->chunk;
 }
 
+static const float *panel_of(const struct run *run, const struct unit *unit, int plane, int64_t panel)
+{
+	const struct plan *plan = &run->plan;
+
+	return run->packed + (unit->group * PLANES + plane) * weight_plane(plan) +
+	       panel * DLSI_TILE_WIDTH * plan->conv->block * plan->source_blocks * plan->conv->block;
+}
+
 /* Step 2, for one panel of one plane: tiles times source channels by source channels times target channels. */
 static void multiply(const struct run *run, const struct unit *unit, int plane, int64_t panel)
 {
 	static const float zeros[DLSI_TILE_WIDTH * DLSI_BLOCK_MOST];
-	static const ptrdiff_t start[] = {0};
 	const struct plan *plan = &run->plan;
 	const int64_t block = plan->conv->block, depth = plan->source_blocks * block;
 	const int blocks = panel_blocks(plan, panel);
 	struct dlsi_tile tile = {
 		.source = unit->source + plane * plan->source_plane,
 		.source_row = depth,
-		.offsets = start,
-		.slices = 1,
-		.depth = depth,
-		.panel = run->packed + (unit->group * PLANES + plane) * weight_plane(plan) +
-			 panel * DLSI_TILE_WIDTH * block * depth,
+		.offsets = run->offsets,
+		.slices = plan->source_blocks,
+		.depth = block,
+		.panel = panel_of(run, unit, plane, panel),
+		.next = panel + 1 < unit->panels_end ? panel_of(run, unit, plane, panel + 1)
+						     : panel_of(run, unit, plane + 1, unit->panel),
+		.lines = plan->far ? dlsi_tile_lines(plan->code, block * blocks * block, 1, unit->tiles) : 0,
 		.bias = zeros,
 		.target = target_panel(plan, unit, panel) + plane * plan->target_plane,
 		.target_row = blocks * block,
@@ -282,43 +321,50 @@ static void multiply(const struct run *run, const struct unit *unit, int plane, 
 	dlsi_tile_rows(plan->code, blocks, unit->tiles, &tile);
 }
 
-/* A tile that the picture's edge cuts is made beside it. */
-static void put_cut(
-	const struct run *run, const struct place *place, const float *bias, const float *source, ptrdiff_t at)
+/* Where a block of channels of a tile goes to. */
+struct spot {
+	ptrdiff_t at; /* in the target */
+	int64_t rows, columns, channels;
+	const float *bias;
+};
+
+/* A tile that is not whole is made beside the image. */
+static void put_cut(const struct run *run, const struct spot *spot, struct dlsi_steps steps, const float *source)
 {
 	const struct plan *plan = &run->plan;
-	const struct dlsi_kernel_conv *conv = plan->conv;
-	const int64_t size = plan->size, block = conv->block, width = conv->width.target;
-	const int64_t rows = conv->height.target - place->y < size ? conv->height.target - place->y : size;
-	const int64_t columns = width - place->x < size ? width - place->x : size;
-	const size_t bytes = (size_t)(columns * block) * sizeof(float);
-	const float clamp[2] = {conv->clamp.low, conv->clamp.high};
+	const struct dlsi_steps copied = copy_steps(plan, plan->size);
+	const float clamp[2] = {plan->conv->clamp.low, plan->conv->clamp.high};
 	float pixels[4 * 4 * DLSI_BLOCK_MOST] = {0};
 
-	for (int64_t y = 0; run->addend && y < rows; y++)
-		memcpy(pixels + y * size * block, run->addend + at + y * width * block, bytes);
+	if (run->addend)
+		copy_pixels(run->addend + spot->at, steps, pixels, copied, spot->rows, spot->columns, spot->channels);
 	plan->code->winograd_target(
-		plan->size, source, plan->target_plane, bias, run->addend ? pixels : NULL, pixels, size * block, clamp);
-	for (int64_t y = 0; y < rows; y++)
-		memcpy(run->target + at + y * width * block, pixels + y * size * block, bytes);
+		plan->size, source, plan->target_plane, spot->bias, run->addend ? pixels : NULL, pixels, copied, clamp);
+	copy_pixels(pixels, copied, run->target + spot->at, steps, spot->rows, spot->columns, spot->channels);
 }
 
-/* One block of channels of a tile, at `at` of the target. */
+/* One block of channels of a tile. */
 static void put_block(
 	const struct run *run, const struct place *place, int64_t channel, const float *source, ptrdiff_t at)
 {
 	const struct plan *plan = &run->plan;
 	const struct dlsi_kernel_conv *conv = plan->conv;
+	const struct dlsi_steps steps = {.row = conv->width.target * plan->target.pixel, .pixel = plan->target.pixel};
+	const int64_t down = conv->height.target - place->y, across = conv->width.target - place->x;
 	const float clamp[2] = {conv->clamp.low, conv->clamp.high};
 	float bias[DLSI_BLOCK_MOST];
+	const struct spot spot = {.at = at,
+		.rows = down < plan->size ? down : plan->size,
+		.columns = across < plan->size ? across : plan->size,
+		.channels = channels_of(conv, conv->target_channels, channel),
+		.bias = bias};
 
 	dlsi_kernel_bias(conv, run->bias, channel, 1, bias);
-	if (place->y + plan->size > conv->height.target || place->x + plan->size > conv->width.target)
-		put_cut(run, place, bias, source, at);
+	if (spot.rows < plan->size || spot.columns < plan->size || spot.channels < conv->block)
+		put_cut(run, &spot, steps, source);
 	else
 		plan->code->winograd_target(plan->size, source, plan->target_plane, bias,
-			run->addend ? run->addend + at : NULL, run->target + at, conv->width.target * conv->block,
-			clamp);
+			run->addend ? run->addend + at : NULL, run->target + at, steps, clamp);
 }
 
 /* Step 3, for the tile `row` of the unit: its pixels of the unit's target channels. */
@@ -327,19 +373,18 @@ static void put_target(const struct run *run, const struct unit *unit, int64_t r
 	const struct plan *plan = &run->plan;
 	const struct dlsi_kernel_conv *conv = plan->conv;
 	const struct place place = place_of(plan, unit->first + row);
-	const int64_t block = conv->block, pixels = conv->height.target * conv->width.target;
+	const int64_t block = conv->block;
 
 	for (int64_t panel = unit->panel; panel < unit->panels_end; panel++) {
 		const int blocks = panel_blocks(plan, panel);
 		const float *source = target_panel(plan, unit, panel) + row * blocks * block;
 
 		for (int i = 0; i < blocks; i++) {
-			const int64_t channel =
-				(unit->group * plan->target_blocks + panel * DLSI_TILE_WIDTH + i) * block;
+			const int64_t number = unit->group * plan->target_blocks + panel * DLSI_TILE_WIDTH + i;
 
-			put_block(run, &place, channel, source + i * block,
-				place.item * plan->target_pitch + channel * pixels +
-					(place.y * conv->width.target + place.x) * block);
+			put_block(run, &place, number * block, source + i * block,
+				place.item * plan->target.item + number * plan->target.block +
+					(place.y * conv->width.target + place.x) * plan->target.pixel);
 		}
 	}
 }
@@ -374,13 +419,21 @@ static void run_unit(void *arg, int64_t index, int thread)
 void dlsi_winograd_run(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
 	const float *addend, float *target, void *scratch, int threads)
 {
-	struct run run = {.plan = make_plan(conv, threads),
+	const struct plan plan = make_plan(conv, threads);
+	float *planes = scratch;
+	ptrdiff_t *offsets = (ptrdiff_t *)(planes + threads * PLANES * (plan.source_plane + plan.target_plane));
+	struct run run = {.plan = plan,
 		.source = source,
 		.packed = packed,
 		.bias = bias,
 		.addend = addend,
 		.target = target,
-		.scratch = scratch};
+		.scratch = planes,
+		.offsets = offsets};
 
-	dlsi_parallel(threads, conv->groups * run.plan.chunks * run.plan.parts, run_unit, &run);
+	if (conv->batch == 0)
+		return;
+	for (int64_t i = 0; i < plan.source_blocks; i++)
+		offsets[i] = i * conv->block;
+	dlsi_parallel(threads, conv->groups * plan.chunks * plan.parts, run_unit, &run);
 }

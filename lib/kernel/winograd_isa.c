@@ -17,7 +17,7 @@ INLINE void source_line(const vec in[PATCH], vec out[PATCH])
 	out[5] = 4 * in[1] + (in[5] - 5 * in[3]);
 }
 
-void VARIANT(dlsi_winograd_source)(const float *patch, ptrdiff_t row, float *target, ptrdiff_t plane)
+void VARIANT(dlsi_winograd_source)(const float *patch, struct dlsi_steps steps, float *target, ptrdiff_t plane)
 {
 	vec half[PATCH][PATCH]; /* by row; the columns are done */
 
@@ -25,7 +25,7 @@ void VARIANT(dlsi_winograd_source)(const float *patch, ptrdiff_t row, float *tar
 	{
 		vec in[PATCH], out[PATCH];
 
-		UNROLL for (int y = 0; y < PATCH; y++) in[y] = vec_load(patch + y * row + x * DLSI_LANES);
+		UNROLL for (int y = 0; y < PATCH; y++) in[y] = vec_load(patch + y * steps.row + x * steps.pixel);
 		source_line(in, out);
 		UNROLL for (int y = 0; y < PATCH; y++) half[y][x] = out[y];
 	}
@@ -54,7 +54,7 @@ INLINE void target_line(const int size, const vec in[PATCH], vec out[4])
 }
 
 INLINE void transform(const int size, const float *source, ptrdiff_t plane, const float *bias, const float *addend,
-	float *target, ptrdiff_t row, const float clamp[2])
+	float *target, struct dlsi_steps steps, const float clamp[2])
 {
 	const vec start = vec_load(bias);
 	vec half[4][PATCH];
@@ -74,7 +74,7 @@ INLINE void transform(const int size, const float *source, ptrdiff_t plane, cons
 		target_line(size, half[y], out);
 		UNROLL for (int x = 0; x < size; x++)
 		{
-			const ptrdiff_t at = y * row + x * DLSI_LANES;
+			const ptrdiff_t at = y * steps.row + x * steps.pixel;
 			const vec sum = out[x] + start;
 
 			vec_store(target + at, vec_clamp(addend ? sum + vec_load(addend + at) : sum, vec_all(clamp[0]),
@@ -84,10 +84,10 @@ INLINE void transform(const int size, const float *source, ptrdiff_t plane, cons
 }
 
 void VARIANT(dlsi_winograd_target)(int size, const float *source, ptrdiff_t plane, const float *bias,
-	const float *addend, float *target, ptrdiff_t row, const float clamp[2])
+	const float *addend, float *target, struct dlsi_steps steps, const float clamp[2])
 {
 	if (size == 4)
-		transform(4, source, plane, bias, addend, target, row, clamp);
+		transform(4, source, plane, bias, addend, target, steps, clamp);
 	else
-		transform(2, source, plane, bias, addend, target, row, clamp);
+		transform(2, source, plane, bias, addend, target, steps, clamp);
 }

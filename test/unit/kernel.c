@@ -24,47 +24,49 @@ int64_t kernel_between(struct dlsi_rng *rng, int64_t least, int64_t most)
 	return least + (int64_t)dlsi_rng_below(rng, (uint64_t)(most - least + 1));
 }
 
-int64_t kernel_pitch(int block, int64_t channels, int64_t pixels)
+static struct dlsi_kernel_image image_of(const struct kernel_layout *layout)
 {
-	return (channels + block - 1) / block * block * pixels;
+	return dlsi_kernel_image(layout->channels_last, layout->block, layout->channels, layout->pixels);
 }
 
-static int64_t place(int block, int64_t pixels, int64_t channel, int64_t pixel)
+int64_t kernel_stored(const struct kernel_layout *layout)
 {
-	return (channel / block * pixels + pixel) * block + channel % block;
+	return layout->items * image_of(layout).item;
 }
 
-void kernel_to_blocks(
-	int block, int64_t items, int64_t channels, int64_t pixels, int64_t pitch, const float *dense, float *blocked)
+static int64_t place(const struct kernel_layout *layout, int64_t item, int64_t channel, int64_t pixel)
 {
-	for (int64_t item = 0; item < items; item++) {
-		memset(blocked + item * pitch, 0, (size_t)kernel_pitch(block, channels, pixels) * sizeof *blocked);
-		for (int64_t c = 0; c < channels; c++)
-			for (int64_t p = 0; p < pixels; p++)
-				blocked[item * pitch + place(block, pixels, c, p)] =
-					dense[(item * channels + c) * pixels + p];
-	}
+	const struct dlsi_kernel_image image = image_of(layout);
+
+	return item * image.item + channel / layout->block * image.block + pixel * image.pixel +
+	       channel % layout->block;
 }
 
-void kernel_from_blocks(
-	int block, int64_t items, int64_t channels, int64_t pixels, int64_t pitch, const float *blocked, float *dense)
+void kernel_store(const struct kernel_layout *layout, const float *dense, float *stored)
 {
-	for (int64_t item = 0; item < items; item++)
-		for (int64_t c = 0; c < channels; c++)
-			for (int64_t p = 0; p < pixels; p++)
-				dense[(item * channels + c) * pixels + p] =
-					blocked[item * pitch + place(block, pixels, c, p)];
+	memset(stored, 0, (size_t)kernel_stored(layout) * sizeof *stored);
+	for (int64_t item = 0; item < layout->items; item++)
+		for (int64_t c = 0; c < layout->channels; c++)
+			for (int64_t p = 0; p < layout->pixels; p++)
+				stored[place(layout, item, c, p)] = *dense++;
 }
 
-void kernel_assert_filled(
-	int block, int64_t items, int64_t channels, int64_t pixels, int64_t pitch, const float *blocked)
+void kernel_unstore(const struct kernel_layout *layout, const float *stored, float *dense)
 {
-	const int64_t stored = (channels + block - 1) / block * block;
+	const int64_t filled = layout->channels_last
+				       ? layout->channels
+				       : dlsi_kernel_blocks(layout->block, layout->channels) * layout->block;
 
-	for (int64_t item = 0; item < items; item++)
-		for (int64_t c = channels; c < stored; c++)
-			for (int64_t p = 0; p < pixels; p++)
-				assert_true(blocked[item * pitch + place(block, pixels, c, p)] == 0);
+	for (int64_t item = 0; item < layout->items; item++)
+		for (int64_t c = 0; c < filled; c++)
+			for (int64_t p = 0; p < layout->pixels; p++) {
+				const float number = stored[place(layout, item, c, p)];
+
+				if (c < layout->channels)
+					*dense++ = number;
+				else
+					assert_true(number == 0);
+			}
 }
 
 void kernel_assert_close(const float *actual, const float *expected, int64_t count, float tolerance)

@@ -2,6 +2,7 @@
 #ifndef DLSI_UNIT_KERNEL_H
 #define DLSI_UNIT_KERNEL_H
 
+#include "kernel/image.h"
 #include "kernel/isa.h"
 #include "test/unit/unit.h"
 
@@ -14,17 +15,19 @@ float kernel_random(struct dlsi_rng *rng);
 /* A number from `least` to `most`. */
 int64_t kernel_between(struct dlsi_rng *rng, int64_t least, int64_t most);
 
-/* A dense tensor [items][channels][pixels] in blocks of `block` channels (1: dense), items `pitch` floats apart, and
- * back. What fills up the last block is zero. */
-int64_t kernel_pitch(int block, int64_t channels, int64_t pixels);
-void kernel_to_blocks(
-	int block, int64_t items, int64_t channels, int64_t pixels, int64_t pitch, const float *dense, float *blocked);
-void kernel_from_blocks(
-	int block, int64_t items, int64_t channels, int64_t pixels, int64_t pitch, const float *blocked, float *dense);
+/* Where a tensor [items][channels][pixels] lies for a kernel; a block of 1: dense. */
+struct kernel_layout {
+	bool channels_last;
+	int block;
+	int64_t items, channels, pixels;
+};
 
-/* Whether what fills up the last block is zero. */
-void kernel_assert_filled(
-	int block, int64_t items, int64_t channels, int64_t pixels, int64_t pitch, const float *blocked);
+/* The floats that it takes. */
+int64_t kernel_stored(const struct kernel_layout *layout);
+
+/* From dense to the layout and back. What fills up the last block is made zero, and must be zero. */
+void kernel_store(const struct kernel_layout *layout, const float *dense, float *stored);
+void kernel_unstore(const struct kernel_layout *layout, const float *stored, float *dense);
 
 /* The largest difference is at most `tolerance` times the largest number of `expected`; NaN and infinities agree. */
 void kernel_assert_close(const float *actual, const float *expected, int64_t count, float tolerance);

@@ -81,6 +81,15 @@ static float *randoms(struct dlsi_rng *rng, int64_t count, float scale)
 	return floats;
 }
 
+static struct kernel_layout layout_of(const struct dlsi_kernel_conv *conv, int64_t channels, int64_t pixels)
+{
+	return (struct kernel_layout){.channels_last = conv->channels_last,
+		.block = conv->block,
+		.items = conv->batch,
+		.channels = channels,
+		.pixels = pixels};
+}
+
 static struct tensors make_tensors(
 	const struct kernel_conv_ops *ops, const struct dlsi_kernel_conv *conv, struct dlsi_rng *rng)
 {
@@ -88,6 +97,8 @@ static struct tensors make_tensors(
 	const int64_t products = conv->source_channels / conv->groups * conv->height.kernel * conv->width.kernel;
 	const int64_t sources = conv->batch * conv->source_channels * from,
 		      targets = conv->batch * conv->target_channels * to;
+	const struct kernel_layout in = layout_of(conv, conv->source_channels, from);
+	const struct kernel_layout out = layout_of(conv, conv->target_channels, to);
 	struct tensors t = {.from = from,
 		.to = to,
 		.source = randoms(rng, sources, 1),
@@ -95,15 +106,13 @@ static struct tensors make_tensors(
 		.bias = randoms(rng, conv->target_channels, 1),
 		.addend = randoms(rng, targets, 1),
 		.expected = kernel_floats(targets),
-		.source_blocks = kernel_floats(conv->batch * conv->source_pitch),
-		.addend_blocks = kernel_floats(conv->batch * conv->target_pitch),
-		.target_blocks = kernel_floats(conv->batch * conv->target_pitch),
+		.source_blocks = kernel_floats(kernel_stored(&in)),
+		.addend_blocks = kernel_floats(kernel_stored(&out)),
+		.target_blocks = kernel_floats(kernel_stored(&out)),
 		.actual = kernel_floats(targets)};
 
-	kernel_to_blocks(
-		conv->block, conv->batch, conv->source_channels, from, conv->source_pitch, t.source, t.source_blocks);
-	kernel_to_blocks(
-		conv->block, conv->batch, conv->target_channels, to, conv->target_pitch, t.addend, t.addend_blocks);
+	kernel_store(&in, t.source, t.source_blocks);
+	kernel_store(&out, t.addend, t.addend_blocks);
 	t.packed = kernel_floats((int64_t)(ops->weights_bytes(conv) / sizeof(float)));
 	ops->pack(conv, t.weights, t.packed);
 	return t;
@@ -122,13 +131,11 @@ static void free_tensors(struct tensors *t)
 static void run(const struct kernel_conv_ops *ops, const struct dlsi_kernel_conv *conv, struct tensors *t, bool bias,
 	const float *addend, int threads)
 {
+	const struct kernel_layout out = layout_of(conv, conv->target_channels, t->to);
 	float *scratch = kernel_floats((int64_t)(ops->scratch_bytes(conv, threads) / sizeof(float)));
 
 	ops->run(conv, t->source_blocks, t->packed, bias ? t->bias : NULL, addend, t->target_blocks, scratch, threads);
-	kernel_from_blocks(conv->block, conv->batch, conv->target_channels, t->to, conv->target_pitch, t->target_blocks,
-		t->actual);
-	kernel_assert_filled(
-		conv->block, conv->batch, conv->target_channels, t->to, conv->target_pitch, t->target_blocks);
+	kernel_unstore(&out, t->target_blocks, t->actual);
 	free(scratch);
 }
 
@@ -136,7 +143,9 @@ void kernel_conv_check(
 	const struct kernel_conv_ops *ops, const struct dlsi_kernel_conv *conv, struct dlsi_rng *rng, float tolerance)
 {
 	const bool bias = dlsi_rng_below(rng, 3), addend = dlsi_rng_below(rng, 2);
-	const int64_t count = conv->batch * conv->target_channels * conv->height.target * conv->width.target;
+	const int64_t pixels = conv->height.target * conv->width.target;
+	const int64_t count = conv->batch * conv->target_channels * pixels;
+	const struct kernel_layout out = layout_of(conv, conv->target_channels, pixels);
 	struct tensors t;
 	float *first;
 
@@ -148,8 +157,7 @@ void kernel_conv_check(
 	kernel_assert_close(t.actual, t.expected, count, tolerance);
 	memcpy(first, t.actual, (size_t)count * sizeof *first);
 	if (addend)
-		memcpy(t.target_blocks, t.addend_blocks,
-			(size_t)(conv->batch * conv->target_pitch) * sizeof *t.target_blocks);
+		memcpy(t.target_blocks, t.addend_blocks, (size_t)kernel_stored(&out) * sizeof *t.target_blocks);
 	run(ops, conv, &t, bias, addend ? t.target_blocks : NULL, (int)kernel_between(rng, 2, 4));
 	assert_memory_equal(t.actual, first, (size_t)count * sizeof *first);
 	free(first);

@@ -10,20 +10,23 @@ static const struct kernel_conv_ops ops = {
 /* Groups of any size, also such that share blocks. */
 static struct dlsi_kernel_conv random_conv(struct dlsi_rng *rng, int block)
 {
-	const int64_t gap = kernel_between(rng, 0, 1) * 48, plain = dlsi_rng_below(rng, 3) == 0;
+	const int64_t plain = dlsi_rng_below(rng, 3) == 0;
 	struct dlsi_kernel_conv conv = {.block = block, .batch = kernel_between(rng, 1, 5), .groups = 1};
 
 	if (dlsi_rng_below(rng, 2))
 		conv.groups = kernel_between(rng, 1, 5);
+	conv.channels_last = dlsi_rng_below(rng, 2);
 	conv.source_channels = conv.groups * kernel_between(rng, 1, 24);
 	conv.target_channels = conv.groups * kernel_between(rng, 1, 24);
+	if (conv.channels_last) {
+		conv.source_channels = conv.groups * block * kernel_between(rng, 1, 3);
+		conv.target_channels = conv.groups * block * kernel_between(rng, 1, 3);
+	}
 	conv.height = kernel_axis(
 		rng, 12, plain ? 1 : kernel_between(rng, 1, 5), plain ? 1 : kernel_between(rng, 1, 3), plain ? 0 : 4);
 	conv.width = kernel_axis(
 		rng, 12, plain ? 1 : kernel_between(rng, 1, 5), plain ? 1 : kernel_between(rng, 1, 3), plain ? 0 : 4);
 	conv.clamp = kernel_clamp(rng, conv.target_channels % block);
-	conv.source_pitch = kernel_pitch(block, conv.source_channels, conv.height.source * conv.width.source) + gap;
-	conv.target_pitch = kernel_pitch(block, conv.target_channels, conv.height.target * conv.width.target) + gap;
 	return conv;
 }
 
@@ -60,8 +63,6 @@ static void test_large_layers_stay_exact(void **state)
 		conv.source_channels = shapes[i][0];
 		conv.target_channels = shapes[i][1];
 		conv.height = conv.width = axis;
-		conv.source_pitch = kernel_pitch(conv.block, conv.source_channels, size * size);
-		conv.target_pitch = kernel_pitch(conv.block, conv.target_channels, size * size);
 		conv.clamp = DLSI_CLAMP_NONE;
 		kernel_conv_check(&ops, &conv, &rng, 1e-5F);
 	}
@@ -83,6 +84,11 @@ static void test_refuses_what_it_cannot(void **state)
 	(void)state;
 	assert_true(dlsi_direct_supported(&conv));
 	conv.groups = 5;
+	assert_false(dlsi_direct_supported(&conv));
+	conv = good;
+	conv.channels_last = true;
+	assert_true(dlsi_direct_supported(&conv));
+	conv.target_channels = 20;
 	assert_false(dlsi_direct_supported(&conv));
 	conv = good;
 	conv.target_channels = 20; /* the clamp would give the four channels that fill up 0.5 */

@@ -18,9 +18,11 @@ static struct dlsi_kernel_lrn random_lrn(struct dlsi_rng *rng)
 		.alpha = (float)kernel_between(rng, 0, 20) / 4,
 		.beta = dlsi_rng_below(rng, 2) ? 0.75F : (float)kernel_between(rng, 0, 8) / 4,
 		.bias = (float)kernel_between(rng, 1, 8) / 4};
-	int64_t gap = kernel_between(rng, 0, 1) * 48;
 
-	lrn.source_pitch = lrn.target_pitch = kernel_pitch(lrn.block, lrn.channels, lrn.pixels) + gap;
+	if (lrn.block > 1 && dlsi_rng_below(rng, 2)) {
+		lrn.channels_last = true;
+		lrn.channels = lrn.block * kernel_between(rng, 1, 4);
+	}
 	return lrn;
 }
 
@@ -40,20 +42,20 @@ static void check(struct dlsi_rng *rng, const struct dlsi_kernel_lrn *lrn, bool 
 {
 	const int64_t item = lrn->channels * lrn->pixels, count = lrn->batch * item;
 	float *dense = kernel_floats(count), *expected = kernel_floats(count), *actual = kernel_floats(count);
-	float *source = kernel_floats(lrn->batch * lrn->source_pitch);
-	float *target = in_place ? source : kernel_floats(lrn->batch * lrn->target_pitch);
+	const struct kernel_layout layout = {lrn->channels_last, lrn->block, lrn->batch, lrn->channels, lrn->pixels};
+	float *source = kernel_floats(kernel_stored(&layout));
+	float *target = in_place ? source : kernel_floats(kernel_stored(&layout));
 	float *scratch = kernel_floats((int64_t)(dlsi_lrn_scratch_bytes(lrn, threads) / sizeof(float)));
 
 	for (int64_t i = 0; i < count; i++)
 		dense[i] = 4 * kernel_random(rng);
 	for (int64_t i = 0; i < count; i++)
 		expected[i] = expect(lrn, dense + i / item * item, i % item / lrn->pixels, i % lrn->pixels);
-	kernel_to_blocks(lrn->block, lrn->batch, lrn->channels, lrn->pixels, lrn->source_pitch, dense, source);
+	kernel_store(&layout, dense, source);
 	assert_true(dlsi_lrn_supported(lrn));
 	dlsi_lrn_run(lrn, source, target, scratch, threads);
-	kernel_from_blocks(lrn->block, lrn->batch, lrn->channels, lrn->pixels, lrn->target_pitch, target, actual);
+	kernel_unstore(&layout, target, actual);
 	kernel_assert_close(actual, expected, count, 1e-6F);
-	kernel_assert_filled(lrn->block, lrn->batch, lrn->channels, lrn->pixels, lrn->target_pitch, target);
 	free(dense);
 	free(expected);
 	free(actual);
@@ -88,6 +90,9 @@ static void test_refuses_what_it_cannot(void **state)
 	assert_false(dlsi_lrn_supported(&lrn));
 	lrn = good;
 	lrn.block = 3;
+	assert_false(dlsi_lrn_supported(&lrn));
+	lrn = good;
+	lrn.channels_last = true;
 	assert_false(dlsi_lrn_supported(&lrn));
 	lrn = good;
 	lrn.size = 0;

@@ -24,12 +24,13 @@ static struct dlsi_kernel_pool random_pool(struct dlsi_rng *rng, int block)
 {
 	struct dlsi_kernel_pool pool = {
 		.block = block, .batch = kernel_between(rng, 1, 5), .channels = kernel_between(rng, 1, 40)};
-	int64_t gap = kernel_between(rng, 0, 1) * 48;
 
+	if (dlsi_rng_below(rng, 2)) {
+		pool.channels_last = true;
+		pool.channels = block * kernel_between(rng, 1, 3);
+	}
 	pool.height = random_axis(rng);
 	pool.width = random_axis(rng);
-	pool.source_pitch = kernel_pitch(block, pool.channels, pool.height.source * pool.width.source) + gap;
-	pool.target_pitch = kernel_pitch(block, pool.channels, pool.height.target * pool.width.target) + gap;
 	return pool;
 }
 
@@ -65,21 +66,22 @@ static void check(struct dlsi_rng *rng, const struct dlsi_kernel_pool *pool, int
 {
 	const int64_t planes = pool->batch * pool->channels;
 	const int64_t from = pool->height.source * pool->width.source, to = pool->height.target * pool->width.target;
-	float *dense = kernel_floats(planes * from), *source = kernel_floats(pool->batch * pool->source_pitch);
-	float *target = kernel_floats(pool->batch * pool->target_pitch), *actual = kernel_floats(planes * to);
+	const struct kernel_layout in = {pool->channels_last, pool->block, pool->batch, pool->channels, from};
+	const struct kernel_layout out = {pool->channels_last, pool->block, pool->batch, pool->channels, to};
+	float *dense = kernel_floats(planes * from), *source = kernel_floats(kernel_stored(&in));
+	float *target = kernel_floats(kernel_stored(&out)), *actual = kernel_floats(planes * to);
 	float *expected = kernel_floats(planes * to);
 
 	fill(rng, dense, planes * from);
-	kernel_to_blocks(pool->block, pool->batch, pool->channels, from, pool->source_pitch, dense, source);
+	kernel_store(&in, dense, source);
 	for (int64_t plane = 0; plane < planes; plane++)
 		for (int64_t p = 0; p < to; p++)
 			expected[plane * to + p] =
 				expect(pool, dense + plane * from, p / pool->width.target, p % pool->width.target);
 	assert_true(dlsi_max_pool_supported(pool));
 	dlsi_max_pool_run(pool, source, target, threads);
-	kernel_from_blocks(pool->block, pool->batch, pool->channels, to, pool->target_pitch, target, actual);
+	kernel_unstore(&out, target, actual);
 	kernel_assert_close(actual, expected, planes * to, 0);
-	kernel_assert_filled(pool->block, pool->batch, pool->channels, to, pool->target_pitch, target);
 	free(dense);
 	free(source);
 	free(target);
@@ -114,6 +116,11 @@ static void test_refuses_windows_that_see_nothing(void **state)
 	pool.width.target = 5;
 	assert_false(dlsi_max_pool_supported(&pool));
 	pool.width = good;
+	pool.channels_last = true;
+	assert_true(dlsi_max_pool_supported(&pool));
+	pool.channels = 9;
+	assert_false(dlsi_max_pool_supported(&pool));
+	pool.channels_last = false;
 	pool.block = 4;
 	assert_false(dlsi_max_pool_supported(&pool));
 }

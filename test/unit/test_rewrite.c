@@ -107,7 +107,7 @@ static const struct rewriting rewritings[] = {
 	{"products", "in x ? 6\nconst w 6 4\nnode MatMul x w > y\nout y", "Gemm"},
 	{"products", "in x ? 2 6\nconst w 6 4\nnode MatMul x w > y\nout y", "MatMul"},
 	{"sums", "in x ? 6\nconst k 6\nnode Sum x k > s\nnode Sum s x > y\nout y", "Add Add"},
-	{"sums", "in x ? 6\nconst k 6\nnode Sum x > s\nnode Sum s x k > y\nout y", "Sum Sum"},
+	{"sums", "in x ? 6\nconst k 6\nnode Sum x k x > y\nout y", "Sum"},
 	{"addend", CONV "const u 8 6 1 1\nnode Conv x u > d\nnode Sum c d > y\nout y", "Conv Conv"},
 	{"weights", CONV "const b 8 1 1\nnode Add c b > y\nout y", "Conv"},
 	{"weights", CONV "const b 1 8 1 1\nnode Add b c > y\nout y", "Conv"},

@@ -9,7 +9,7 @@ static const struct kernel_conv_ops ops = {dlsi_winograd_supported, dlsi_winogra
 
 static struct dlsi_kernel_conv random_conv(struct dlsi_rng *rng, int block)
 {
-	const int64_t side = dlsi_rng_below(rng, 2) ? 3 : 5, gap = kernel_between(rng, 0, 1) * 48;
+	const int64_t side = dlsi_rng_below(rng, 2) ? 3 : 5;
 	struct dlsi_kernel_conv conv = {.block = block, .batch = kernel_between(rng, 1, 5), .groups = 1};
 
 	if (dlsi_rng_below(rng, 3)) {
@@ -22,9 +22,8 @@ static struct dlsi_kernel_conv random_conv(struct dlsi_rng *rng, int block)
 	}
 	conv.height = kernel_axis(rng, 13, side, 1, side);
 	conv.width = kernel_axis(rng, 13, side, 1, side);
-	conv.clamp = kernel_clamp(rng, conv.target_channels % block);
-	conv.source_pitch = kernel_pitch(block, conv.source_channels, conv.height.source * conv.width.source) + gap;
-	conv.target_pitch = kernel_pitch(block, conv.target_channels, conv.height.target * conv.width.target) + gap;
+	conv.channels_last = dlsi_rng_below(rng, 2);
+	conv.clamp = kernel_clamp(rng, !conv.channels_last && conv.target_channels % block);
 	return conv;
 }
 
@@ -61,8 +60,7 @@ static void test_large_layers_stay_exact(void **state)
 		conv.source_channels = shapes[i][0];
 		conv.target_channels = shapes[i][1];
 		conv.height = conv.width = axis;
-		conv.source_pitch = kernel_pitch(conv.block, conv.source_channels, size * size);
-		conv.target_pitch = kernel_pitch(conv.block, conv.target_channels, size * size);
+		conv.channels_last = i % 2;
 		conv.clamp = DLSI_CLAMP_NONE;
 		kernel_conv_check(&ops, &conv, &rng, 5e-5F);
 	}
@@ -94,6 +92,8 @@ static void test_refuses_what_it_cannot(void **state)
 	conv = good;
 	conv.target_channels = 20; /* the clamp would give the four channels that fill up 0.5 */
 	assert_false(dlsi_winograd_supported(&conv));
+	conv.channels_last = true; /* which stores no such channels */
+	assert_true(dlsi_winograd_supported(&conv));
 }
 
 static void test_no_items_are_no_work(void **state)
