@@ -92,7 +92,7 @@ static int run(
 	if (rc == 0)
 		rc = cli_signals_init(&signals, err);
 	if (rc == 0)
-		rc = cli_ctx_create(daemon->program.name, values->json, values->log_level, &ctx, err);
+		rc = cli_ctx_create(daemon->program.name, values->json, values->log_level, 0, &ctx, err);
 	if (rc)
 		return rc;
 	rc = values->check ? check(daemon, values, ctx, err) : daemon->serve(daemon, values, ctx, signals, err);

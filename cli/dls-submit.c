@@ -174,11 +174,11 @@ static int act(const struct submit_values *values, const struct cli_options *fou
 	bool here = found->verb >= MODEL_SHOW, computes = here || (found->verb == RUN && values->local);
 	int rc, exit_code;
 
-	rc = computes ? cli_threads_set(values->threads, here ? 1 : values->devices, argv, err) : 0;
+	rc = computes ? cli_threads_prepare(argv, err) : 0;
 	if (rc == 0 && !here)
 		rc = cli_signals_init(&submit.signals, err);
 	if (rc == 0)
-		rc = cli_ctx_create(program.name, values->json, values->log_level, &submit.ctx, err);
+		rc = cli_ctx_create(program.name, values->json, values->log_level, values->threads, &submit.ctx, err);
 	if (rc)
 		return exit_code_of(err);
 	exit_code = actions[found->verb](&submit, err);

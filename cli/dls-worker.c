@@ -62,6 +62,7 @@ static struct dls_worker_options options_of(const struct values *values)
 	options.devices = (uint32_t)values->devices;
 	options.credits = (uint32_t)values->credits;
 	options.no_models = values->no_models;
+	options.threads = (uint32_t)values->threads;
 	return options;
 }
 
@@ -72,9 +73,8 @@ static const struct cli_rule rules[] = {
 
 static int prepare(const void *arg, char **argv, struct dls_error *err)
 {
-	const struct values *values = arg;
-
-	return cli_threads_set(values->threads, values->devices, argv, err);
+	(void)arg;
+	return cli_threads_prepare(argv, err);
 }
 
 static int check(const void *values, struct dls_ctx *ctx, struct dls_error *err)

@@ -72,7 +72,8 @@ static void write_line(void *log_arg, enum dls_log_level level, int64_t time_ns,
 	free(text);
 }
 
-int cli_ctx_create(const char *program, int json, int level, struct dls_ctx **ctx_out, struct dls_error *err)
+int cli_ctx_create(
+	const char *program, int json, int level, int64_t threads, struct dls_ctx **ctx_out, struct dls_error *err)
 {
 	static struct log log; /* a thread that is left in write_line may still look at it */
 	struct dls_ctx_options options = DLS_CTX_OPTIONS_INIT;
@@ -81,5 +82,6 @@ int cli_ctx_create(const char *program, int json, int level, struct dls_ctx **ct
 	options.log = write_line;
 	options.log_arg = &log;
 	options.log_level = (enum dls_log_level)(level + 1); /* the words stand in the order of the levels, from 1 */
+	options.threads = (uint32_t)threads;
 	return dls_ctx_create(&options, ctx_out, err);
 }

@@ -7,7 +7,9 @@
 /* The words of a CLI_WORD option. */
 extern const char *const cli_log_levels[];
 
-/* The context of the process, which logs this way from the level of that index on. Errors: as dls_ctx_create. */
-int cli_ctx_create(const char *program, int json, int level, struct dls_ctx **ctx_out, struct dls_error *err);
+/* The context of the process, which logs this way from the level of that index on, and runs models on so many threads
+ * (0: as usual). Errors: as dls_ctx_create. */
+int cli_ctx_create(
+	const char *program, int json, int level, int64_t threads, struct dls_ctx **ctx_out, struct dls_error *err);
 
 #endif

@@ -36,6 +36,7 @@ static int start_cluster(struct run *run)
 	int rc;
 
 	options.worker.devices = (uint32_t)run->values->devices;
+	options.worker.threads = (uint32_t)run->values->threads;
 	options.worker.cache_dir = run->values->cache_dir;
 	rc = dls_cluster_local(run->submit->ctx, &options, &run->cluster, run->err);
 	return rc ? rc : dls_cluster_start(run->cluster, run->err);

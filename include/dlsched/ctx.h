@@ -30,6 +30,10 @@ struct dls_ctx_options {
 	/* realloc's contract, but size 0 frees and returns NULL; called from any thread. NULL: the C library's. */
 	void *(*resize)(void *resize_arg, void *old, size_t size);
 	void *resize_arg;
+
+	/* On how many threads at most dls_model_run computes, whichever thread calls it. 0: as many as OMP_NUM_THREADS
+	 * says, else dls_processors(). */
+	uint32_t threads;
 };
 
 #define DLS_CTX_OPTIONS_INIT DLS_SIZED(struct dls_ctx_options)

@@ -29,12 +29,14 @@ struct dls_worker_options {
 	uint32_t credits;      /* tasks a device holds at most at once, the running one included: the master gives it 2
 				* to 64 by their time and size; 0: 64 */
 	int no_models;         /* 1: only handlers */
+	uint32_t threads;      /* on which each running task has its model computed; 0: as many as OMP_NUM_THREADS says,
+				* else dls_processors() divided by the devices */
 };
 
 #define DLS_WORKER_OPTIONS_INIT DLS_SIZED(struct dls_worker_options)
 
 /* How many processors this process can keep busy, at least 1: those that its affinity leaves it, but no more than its
- * control groups grant of their time, rounded up. So many threads a worker of one device uses as a rule. */
+ * control groups grant of their time, rounded up. */
 uint32_t dls_processors(void);
 
 /* Prepares a worker; it asks for work only after dls_worker_start. Errors: as dls_client_create. */

@@ -1,6 +1,8 @@
 #include "node/ctx.h"
 #include "api/options.h"
 #include "base/export.h"
+#include "base/limits.h"
+#include <inttypes.h>
 
 DLS_EXPORT int dls_ctx_create(const struct dls_ctx_options *options, struct dls_ctx **ctx_out, struct dls_error *err)
 {
@@ -14,6 +16,9 @@ DLS_EXPORT int dls_ctx_create(const struct dls_ctx_options *options, struct dls_
 	if ((int)known.log_level < 0 || known.log_level > DLS_LOG_DEBUG)
 		return dlsi_fail(err, DLS_EINVAL, "%d is no log level; DLS_LOG_ERROR to DLS_LOG_DEBUG are",
 			(int)known.log_level);
+	if (known.threads > DLSI_THREADS)
+		return dlsi_fail(err, DLS_EINVAL, "%" PRIu32 " threads; a model may run on from 1 to %d", known.threads,
+			DLSI_THREADS);
 	return dlsi_ctx_create(&known, ctx_out, err);
 }
 

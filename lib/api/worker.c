@@ -21,6 +21,9 @@ static int complete(struct dls_worker_options *options, struct dls_error *err)
 	if (options->credits > DLSI_DEVICE_CREDITS)
 		return dlsi_fail(err, DLS_EINVAL, "%" PRIu32 " credits; a device may have from 1 to %d",
 			options->credits, DLSI_DEVICE_CREDITS);
+	if (options->threads > DLSI_THREADS)
+		return dlsi_fail(err, DLS_EINVAL, "%" PRIu32 " threads; a device may have from 1 to %d",
+			options->threads, DLSI_THREADS);
 	if (options->cache_dir && !*options->cache_dir)
 		return dlsi_fail(
 			err, DLS_EINVAL, "dls_worker_options.cache_dir is empty; leave it NULL for the usual place");

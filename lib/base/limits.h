@@ -46,6 +46,7 @@
 #define DLSI_WORKER_JOBS         65536 /* that a worker is told of at once */
 #define DLSI_WORKER_TASKS        16384 /* that a worker holds, cancelled ones that still run included */
 #define DLSI_DEVICE_CREDITS      64
+#define DLSI_THREADS             1024  /* on which one model runs */
 #define DLSI_JOBS                65536 /* live jobs of one master */
 #define DLSI_JOB_ITEMS           (1ULL << 40)
 #define DLSI_TASK_ITEMS          4096                    /* items of one task */

@@ -30,6 +30,7 @@ struct dlsi_program_buffer {
 
 struct dlsi_program_step {
 	uint32_t node;              /* that it is a part of */
+	int threads;                /* of the team that runs it, as when it was made */
 	const char *kernel;         /* its name */
 	dnnl_primitive_t primitive; /* NULL for a call */
 	dlsi_step_call *call;

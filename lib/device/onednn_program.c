@@ -2,6 +2,7 @@
 
 #include "device/onednn_build.h"
 #include "graph/op.h"
+#include "kernel/parallel.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -103,6 +104,7 @@ static int add_step(struct dlsi_program *program, struct dlsi_program_step step,
 	int rc = 0;
 
 	step.node = program->node;
+	step.threads = dlsi_parallel_threads();
 	step.arguments = program->argument_count;
 	if (!grow(program->set->alloc, &program->steps, program->step_count, &program->step_capacity,
 		    sizeof *program->steps))

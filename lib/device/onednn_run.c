@@ -2,8 +2,10 @@
 #include "base/clock.h"
 #include "device/onednn_build.h"
 #include "device/onednn_lower.h"
+#include "device/team.h"
 #include "graph/op.h"
 #include "graph/plan.h"
+#include "kernel/parallel.h"
 #include <string.h>
 
 static void note_last_nodes(struct dlsi_program *program)
@@ -162,14 +164,17 @@ static int lower(struct dlsi_program *program, const struct dlsi_lowering *lower
 static int build(struct dlsi_program *program, const struct dlsi_lowering *lowerings, struct dls_error *err)
 {
 	const struct dlsi_graph *graph = program->set->graph;
+	const int threads = dlsi_parallel_threads();
 	int rc = add_inputs(program, err);
 
 	note_last_nodes(program);
 	for (program->node = 0; rc == 0 && program->node < graph->node_count; program->node++) {
 		const struct dlsi_node *node = &graph->nodes[program->node];
 
+		dlsi_parallel_set_threads(dlsi_team_for(graph, node, program->batch, program->set->isa, threads));
 		rc = lower(program, lowerings, node, err);
 	}
+	dlsi_parallel_set_threads(threads);
 	if (rc == 0)
 		rc = add_outputs(program, err);
 	if (rc == 0)
@@ -279,6 +284,7 @@ struct dlsi_device_step dlsi_program_tell_step(const struct dlsi_program *progra
 static int run_step(struct dlsi_program *program, const struct dlsi_program_step *step, dnnl_status_t *status_out,
 	struct dls_error *err)
 {
+	dlsi_parallel_set_threads(step->threads);
 	if (step->call)
 		return step->call(step->context, &program->places[step->arguments], err);
 	*status_out = dnnl_primitive_execute(
@@ -289,6 +295,7 @@ static int run_step(struct dlsi_program *program, const struct dlsi_program_step
 int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inputs, struct dls_tensor *outputs,
 	int64_t *step_ns, struct dls_error *err)
 {
+	const int threads = dlsi_parallel_threads();
 	int rc = dlsi_onednn_set_reserve(program->set, program->activations_bytes, err);
 	dnnl_status_t status;
 
@@ -304,6 +311,7 @@ int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inpu
 		if (step_ns)
 			step_ns[i] = dlsi_clock_monotonic_ns() - begin_ns;
 	}
+	dlsi_parallel_set_threads(threads);
 	if (rc)
 		return rc;
 	if (status == dnnl_success)

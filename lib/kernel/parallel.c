@@ -3,6 +3,7 @@
 #ifdef _OPENMP
 #include "base/handover.h"
 #include <omp.h>
+#include <stdlib.h>
 
 struct team {
 	int64_t count;
@@ -28,6 +29,25 @@ __attribute__((no_sanitize("thread"))) static void in_team(int threads, struct t
 }
 #endif
 
+int dlsi_parallel_usual(uint32_t processors)
+{
+#ifdef _OPENMP
+	return getenv("OMP_NUM_THREADS") ? omp_get_max_threads() : (int)processors;
+#else
+	(void)processors;
+	return 1;
+#endif
+}
+
+void dlsi_parallel_set_threads(int threads)
+{
+#ifdef _OPENMP
+	omp_set_num_threads(threads);
+#else
+	(void)threads;
+#endif
+}
+
 int dlsi_parallel_threads(void)
 {
 #ifdef _OPENMP
@@ -44,7 +64,7 @@ void dlsi_parallel(int threads, int64_t count, dlsi_parallel_part *part, void *w
 		struct team team = {.count = count, .part = part, .work = work};
 
 		dlsi_handover_give(&team);
-		in_team(threads < count ? threads : (int)count, &team);
+		in_team(threads, &team);
 		dlsi_handover_take(&team);
 		return;
 	}

@@ -7,12 +7,20 @@
 /* Does one part of the work; `thread`, below the number of threads, says whose scratch memory it may use. */
 typedef void dlsi_parallel_part(void *work, int64_t index, int thread);
 
-/* How many threads the team of the calling thread has: OMP_NUM_THREADS, or what the program set since. */
+/* How many threads a team has where nobody says how many: OMP_NUM_THREADS, else `processors`. */
+int dlsi_parallel_usual(uint32_t processors);
+
+/* How many threads the team of the calling thread has: as set here, or in its program by OpenMP's means. */
 int dlsi_parallel_threads(void);
+
+/* Sets that, for kernels of this room and of oneDNN that the calling thread makes or runs from now on; costs next to
+ * nothing. Only for threads of the library's own, or to be set back before it returns to the program. */
+void dlsi_parallel_set_threads(int threads);
 
 /* Calls `part` for each index from 0 to count - 1 and returns when all are done. The threads, `threads` at most, are
  * OpenMP's team of the calling thread; each takes the next index when it is done with one, so that a thread that is
- * kept from its core holds up nobody. With one thread no team is made. */
+ * kept from its core holds up nobody. With one thread no team is made; else it is all of them even for fewer parts,
+ * since libgomp ends the threads that a smaller team does not need, and makes new ones for the next. */
 void dlsi_parallel(int threads, int64_t count, dlsi_parallel_part *part, void *work);
 
 #endif

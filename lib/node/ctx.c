@@ -4,6 +4,8 @@
 #include "base/random.h"
 #include "base/utf8.h"
 #include "device/device.h"
+#include "device/topology.h"
+#include "kernel/parallel.h"
 #include "net/context.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,6 +50,7 @@ int dlsi_ctx_create(const struct dls_ctx_options *options, struct dls_ctx **ctx_
 	if (!ctx)
 		return dlsi_fail_memory(err);
 	ctx->alloc = alloc;
+	ctx->threads = options->threads ? (int)options->threads : dlsi_parallel_usual(dlsi_processors());
 	dlsi_process_note(&ctx->process);
 	if (options->log)
 		ctx->log_level = options->log_level ? options->log_level : DLS_LOG_WARNING;
@@ -102,7 +105,7 @@ int dlsi_ctx_executor(struct dls_ctx *ctx, struct dlsi_executor **executor_out, 
 
 	pthread_mutex_lock(&ctx->executor_mutex);
 	if (!ctx->executor)
-		rc = dlsi_executor_create(&ctx->alloc, "dls-executor", &ctx->executor, err);
+		rc = dlsi_executor_create(&ctx->alloc, "dls-executor", ctx->threads, &ctx->executor, err);
 	if (rc == 0)
 		*executor_out = ctx->executor;
 	pthread_mutex_unlock(&ctx->executor_mutex);

@@ -27,6 +27,7 @@ struct dls_ctx {
 	pthread_mutex_t planes_mutex;
 	struct dlsi_list planes; /* node/plane.c */
 
+	int threads;                    /* on which the executor has a model run */
 	pthread_mutex_t executor_mutex; /* of the next two; NULL: nobody has asked for it */
 	struct dlsi_executor *executor;
 	struct dlsi_device *device;

@@ -1,11 +1,13 @@
 #include "node/executor.h"
 
 #include "base/thread.h"
+#include "kernel/parallel.h"
 #include <stdbool.h>
 
 struct dlsi_executor {
 	const struct dlsi_alloc *alloc;
 	pthread_t thread;
+	int threads; /* of its team */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct dlsi_list queue; /* of works */
@@ -30,15 +32,17 @@ static struct dlsi_work *next(struct dlsi_executor *executor)
 
 static void *serve(void *arg)
 {
+	struct dlsi_executor *executor = arg;
 	struct dlsi_work *work;
 
-	while ((work = next(arg)))
+	dlsi_parallel_set_threads(executor->threads);
+	while ((work = next(executor)))
 		work->run(work);
 	return NULL;
 }
 
-int dlsi_executor_create(
-	const struct dlsi_alloc *alloc, const char *name, struct dlsi_executor **executor_out, struct dls_error *err)
+int dlsi_executor_create(const struct dlsi_alloc *alloc, const char *name, int threads,
+	struct dlsi_executor **executor_out, struct dls_error *err)
 {
 	struct dlsi_executor *executor = dlsi_calloc(alloc, 1, sizeof *executor);
 	int rc;
@@ -46,6 +50,7 @@ int dlsi_executor_create(
 	if (!executor)
 		return dlsi_fail_memory(err);
 	executor->alloc = alloc;
+	executor->threads = threads;
 	dlsi_list_init(&executor->queue);
 	pthread_mutex_init(&executor->lock, NULL);
 	pthread_cond_init(&executor->changed, NULL);

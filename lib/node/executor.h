@@ -17,9 +17,10 @@ struct dlsi_work {
 	struct dlsi_list node;
 };
 
-/* Errors: DLS_EIO (the system has no more threads), DLS_ENOMEM. */
-int dlsi_executor_create(
-	const struct dlsi_alloc *alloc, const char *name, struct dlsi_executor **executor_out, struct dls_error *err);
+/* `threads`: of the team on which its works run kernels (kernel/parallel.h). Errors: DLS_EIO (the system has no more
+ * threads), DLS_ENOMEM. */
+int dlsi_executor_create(const struct dlsi_alloc *alloc, const char *name, int threads,
+	struct dlsi_executor **executor_out, struct dls_error *err);
 
 /* Runs what is queued, then ends the thread. Nothing is submitted any more, also not by the works. NULL is allowed. */
 void dlsi_executor_destroy(struct dlsi_executor *executor);

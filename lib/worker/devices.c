@@ -1,20 +1,22 @@
 #include "worker/devices.h"
 
 #include "base/limits.h"
+#include "kernel/parallel.h"
 #include "worker/worker.h"
 #include <stdio.h>
 
-/* One of `count`. The processors that are the device's share help to prepare inputs. */
+/* One of `count`. As many threads as run a model help to prepare its inputs. */
 static int init(struct dls_worker *worker, struct dlsi_worker_device *device, uint32_t count, struct dls_error *err)
 {
 	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
 	uint64_t most_bytes = worker->topology.memory_bytes / DLSI_MODELS_PART / count;
-	unsigned share = worker->topology.threads / count;
-	int rc = dlsi_executor_create(alloc, "dls-executor", &device->executor, err);
+	uint32_t share = worker->topology.threads / count;
+	int threads = worker->threads ? (int)worker->threads : dlsi_parallel_usual(share ? share : 1);
+	int rc = dlsi_executor_create(alloc, "dls-executor", threads, &device->executor, err);
 
 	if (rc == 0 && !worker->no_models)
 		rc = dlsi_inference_create(
-			alloc, &dlsi_device_onednn, share ? share - 1 : 0, most_bytes, &device->inference, err);
+			alloc, &dlsi_device_onednn, (unsigned)threads - 1, most_bytes, &device->inference, err);
 	return rc;
 }
 

@@ -366,7 +366,7 @@ int dlsi_worker_models_init(struct dls_worker *worker, const char *folder, struc
 	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
 	int rc = dlsi_worker_cache_open(alloc, folder, &worker->cache, err);
 
-	return rc ? rc : dlsi_executor_create(alloc, "dls-librarian", &worker->librarian, err);
+	return rc ? rc : dlsi_executor_create(alloc, "dls-librarian", 1, &worker->librarian, err);
 }
 
 void dlsi_worker_models_fini(struct dls_worker *worker)

@@ -133,6 +133,7 @@ int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options
 		return dlsi_fail_memory(err);
 	init(worker, ctx);
 	worker->credits = (uint16_t)options->credits;
+	worker->threads = options->threads;
 	worker->no_models = options->no_models;
 	rc = dlsi_dialer_init(&worker->dialer, ctx, &driver_ops, &plane, err);
 	worker->name = options->name ? dlsi_strdup(&ctx->alloc, options->name) : make_name(&ctx->alloc);

@@ -31,6 +31,7 @@ struct dls_worker {
 	char *name;
 	bool no_models;
 	uint16_t credits;
+	uint32_t threads; /* of each device; 0: a share of the processors */
 	struct dlsi_handler *handlers;
 	uint16_t handler_count;
 	struct dlsi_worker_device *devices;

@@ -1,6 +1,7 @@
 """dls-submit model: what it says of a model on this machine, without any cluster."""
 
 import json
+import os
 import re
 
 import numpy
@@ -45,6 +46,21 @@ def test_a_file_alone_is_a_model(programs, fashion, tmp_path):
     ):
         assert ended.code == 0, ended.err
         assert ended.items()[0]["outputs"][0]["dims"] == [10]
+
+
+def test_the_threads_that_are_asked_for(programs, fashion):
+    def threads(*words, **environment):
+        return one_object(model(programs, "profile", "--json", "--runs", 1, *words, fashion, **environment))["threads"]
+
+    processors = os.sched_getaffinity(0)
+    assert threads("--threads", 3, OMP_NUM_THREADS="2") == 3
+    assert threads(OMP_NUM_THREADS="2") == 2
+    del programs.environment["OMP_NUM_THREADS"]
+    os.sched_setaffinity(0, {min(processors)})
+    try:
+        assert threads() == 1
+    finally:
+        os.sched_setaffinity(0, processors)
 
 
 def test_profile_tells_of_each_node(programs, fashion):

@@ -1,6 +1,8 @@
 /* Models that a program opens and runs by itself, from any number of threads. */
 #include "base/file.h"
+#include "base/thread.h"
 #include "test/unit/unit.h"
+#include <dirent.h>
 #include <dlsched/client.h>
 #include <dlsched/model.h>
 #include <math.h>
@@ -10,21 +12,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BATCH = 5, PIXELS = 28 * 28, CLASSES = 10, CALLERS = 4, RUNS = 8 };
+enum { BATCH = 5, LARGE = 64, PIXELS = 28 * 28, CLASSES = 10, CALLERS = 64, RUNS = 2, TEAM = 3 };
 
-static float pictures[BATCH][PIXELS];
+static float pictures[LARGE][PIXELS];
 
-static struct dls_ctx *open_model(struct dls_model **model)
+/* With a team of so many threads; 0: as usual. */
+static struct dls_ctx *open_model_for(uint32_t threads, struct dls_model **model)
 {
+	struct dls_ctx_options options = DLS_CTX_OPTIONS_INIT;
 	struct dlsi_rng rng = unit_rng(3);
 	struct dls_ctx *ctx;
 
-	for (int i = 0; i < BATCH; i++)
+	options.threads = threads;
+	for (int i = 0; i < LARGE; i++)
 		for (int j = 0; j < PIXELS; j++)
 			pictures[i][j] = (float)dlsi_rng_below(&rng, 256) / 255;
-	assert_int_equal(dls_ctx_create(NULL, &ctx, NULL), 0);
+	assert_int_equal(dls_ctx_create(&options, &ctx, NULL), 0);
 	assert_int_equal(dls_model_open(ctx, "examples/fashion", model, NULL), 0);
 	return ctx;
+}
+
+static struct dls_ctx *open_model(struct dls_model **model)
+{
+	return open_model_for(0, model);
 }
 
 static struct dls_tensor batch_of(int64_t items)
@@ -164,41 +174,84 @@ static void test_refuses_what_does_not_fit(void **state)
 struct caller {
 	struct dls_ctx *ctx;
 	struct dls_model *model;
+	const struct dls_tensor *expected; /* of batches of LARGE, and BATCH */
 	pthread_t thread;
-	int failed;
+	bool good;
 };
 
 static void *run_often(void *arg)
 {
 	struct caller *caller = arg;
-	struct dls_tensor input = batch_of(2), *outputs;
+	struct dls_tensor *outputs;
 	uint32_t count;
 
-	for (int i = 0; i < RUNS && !caller->failed; i++) {
-		caller->failed = dls_model_run(caller->model, &input, 1, &outputs, &count, NULL);
-		if (!caller->failed)
+	caller->good = true;
+	for (int i = 0; i < RUNS && caller->good; i++) {
+		const struct dls_tensor *expected = &caller->expected[i % 2];
+		struct dls_tensor input = batch_of(i % 2 ? BATCH : LARGE);
+
+		caller->good = dls_model_run(caller->model, &input, 1, &outputs, &count, NULL) == 0;
+		if (caller->good) {
+			caller->good = memcmp(outputs->data, expected->data, expected->bytes) == 0;
 			dls_free(caller->ctx, outputs);
+		}
 	}
 	return NULL;
 }
 
+static int count_threads(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	int count = -2; /* . and .. */
+
+	assert_non_null(tasks);
+	while (readdir(tasks))
+		count++;
+	closedir(tasks);
+	return count;
+}
+
+/* They get, bit by bit, what one gets that is alone, and the team is no larger than it was for that. */
 static void test_many_threads_share_it(void **state)
 {
 	struct dls_model *model;
-	struct dls_ctx *ctx = open_model(&model);
+	struct dls_ctx *ctx = open_model_for(TEAM, &model);
+	struct dls_tensor inputs[] = {batch_of(LARGE), batch_of(BATCH)}, expected[2], *outputs[2];
 	struct caller callers[CALLERS];
+	int before = count_threads();
+	uint32_t count;
 
 	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(dls_model_run(model, &inputs[i], 1, &outputs[i], &count, NULL), 0);
+		expected[i] = *outputs[i];
+	}
+	assert_int_equal(count_threads(), before + TEAM); /* the executor is one of them */
 	for (int i = 0; i < CALLERS; i++) {
-		callers[i] = (struct caller){.ctx = ctx, .model = model};
-		assert_int_equal(pthread_create(&callers[i].thread, NULL, run_often, &callers[i]), 0);
+		callers[i] = (struct caller){.ctx = ctx, .model = model, .expected = expected};
+		assert_int_equal(dlsi_thread_start(&callers[i].thread, "caller", run_often, &callers[i], NULL), 0);
 	}
 	for (int i = 0; i < CALLERS; i++) {
 		pthread_join(callers[i].thread, NULL);
-		assert_int_equal(callers[i].failed, 0);
+		assert_true(callers[i].good);
 	}
+	assert_int_equal(count_threads(), before + TEAM);
+	for (int i = 0; i < 2; i++)
+		dls_free(ctx, outputs[i]);
 	dls_model_destroy(model);
 	dls_ctx_destroy(ctx);
+}
+
+static void test_too_many_threads_are_refused(void **state)
+{
+	struct dls_ctx_options options = DLS_CTX_OPTIONS_INIT;
+	struct dls_error err;
+	struct dls_ctx *ctx;
+
+	(void)state;
+	options.threads = 1025;
+	assert_int_equal(dls_ctx_create(&options, &ctx, &err), DLS_EINVAL);
+	assert_string_equal(err.text, "1025 threads; a model may run on from 1 to 1024");
 }
 
 static void test_prepares_and_profiles(void **state)
@@ -249,5 +302,5 @@ static void test_a_forked_child_is_told(void **state)
 }
 
 UNIT_MAIN(test_names_classes, test_a_batch_is_its_items, test_folder_that_is_written_over_meanwhile,
-	test_refuses_what_does_not_fit, test_many_threads_share_it, test_prepares_and_profiles,
-	test_a_forked_child_is_told)
+	test_refuses_what_does_not_fit, test_many_threads_share_it, test_too_many_threads_are_refused,
+	test_prepares_and_profiles, test_a_forked_child_is_told)

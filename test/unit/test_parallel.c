@@ -5,6 +5,7 @@
 #include "test/unit/unit.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { INDICES = 1000, CALLERS = 8 };
@@ -62,6 +63,20 @@ static void test_many_callers_do_not_meet(void **state)
 		assert_true(good[i]);
 }
 
+static void test_the_environment_says_how_many(void **state)
+{
+	int team = dlsi_parallel_threads();
+
+	(void)state;
+	unsetenv("OMP_NUM_THREADS");
+	assert_int_equal(dlsi_parallel_usual(team + 2), team + 2);
+	setenv("OMP_NUM_THREADS", "it was read before", 1);
+	assert_int_equal(dlsi_parallel_usual(team + 2), team);
+	dlsi_parallel_set_threads(team + 1);
+	assert_int_equal(dlsi_parallel_threads(), team + 1);
+	dlsi_parallel_set_threads(team);
+}
+
 static void test_instruction_sets_have_names(void **state)
 {
 	(void)state;
@@ -85,5 +100,5 @@ static void test_unknown_names_are_refused(void **state)
 	assert_int_equal(isa, DLSI_ISA_AVX2);
 }
 
-UNIT_MAIN(test_does_each_part_once, test_many_callers_do_not_meet, test_instruction_sets_have_names,
-	test_unknown_names_are_refused)
+UNIT_MAIN(test_does_each_part_once, test_many_callers_do_not_meet, test_the_environment_says_how_many,
+	test_instruction_sets_have_names, test_unknown_names_are_refused)

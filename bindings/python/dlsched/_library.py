@@ -103,6 +103,7 @@ class WorkerOptions(Sized):
         ("devices", c_uint32),
         ("credits", c_uint32),
         ("no_models", c_int),
+        ("threads", c_uint32),
     ]
 
 

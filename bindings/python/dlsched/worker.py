@@ -68,7 +68,8 @@ class Worker(Handle):
     """A worker for the master at an address such as "tcp://host:port".
 
     Register handlers, then start() it, or serve() until Ctrl-C. `devices` tasks run at once, each on its own thread, and
-    `credits` of them wait at each device. With models=False it runs handlers only. Zero means the library's default.
+    `credits` of them wait at each device. A task has its model computed on `threads` threads. With models=False it runs handlers
+    only. Zero means the library's default.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Worker(Handle):
         devices=0,
         credits=0,
         models=True,
+        threads=0,
     ):
         options = WorkerOptions(
             master=encode(master),
@@ -92,6 +94,7 @@ class Worker(Handle):
             devices=devices,
             credits=credits,
             no_models=not models,
+            threads=threads,
         )
         self._callbacks = []  # the library calls them as long as the worker lives
         self._running = set()  # threads inside a handler

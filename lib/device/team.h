@@ -1,0 +1,13 @@
+/* How many threads a node is worth: a team has to be called together and waited for, which takes longer than a small
+ * node does alone. */
+#ifndef DLSI_TEAM_H
+#define DLSI_TEAM_H
+
+#include "graph/graph.h"
+#include "kernel/isa.h"
+
+/* `threads`, or 1 for what they would only make slower. Not between: a team that changes its size costs more yet. */
+int dlsi_team_for(
+	const struct dlsi_graph *graph, const struct dlsi_node *node, int64_t batch, enum dlsi_isa isa, int threads);
+
+#endif
