@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the model is, and as the last member of that object what its plan takes. */
+/* What the model is, and as the last member of that object what its plan takes (NULL: only a run could tell). */
 static int show(
 	const struct submit *submit, const char *json, const struct dls_model_memory *memory, struct dls_error *err)
 {
@@ -19,9 +19,11 @@ static int show(
 
 	if (rc)
 		return rc;
-	if (submit->values->json)
+	if (submit->values->json && !memory)
+		printf("%s\n", json);
+	else if (submit->values->json)
 		printf(machine, (int)strlen(json) - 1, json, batch, memory->weight_bytes, memory->activation_bytes);
-	else
+	else if (memory)
 		printf(people, batch, memory->weight_bytes, memory->activation_bytes);
 	return cli_check_output(err);
 }
@@ -31,15 +33,17 @@ int submit_model_show(const struct submit *submit, struct dls_error *err)
 	struct dls_model_memory memory = DLS_MODEL_MEMORY_INIT;
 	struct dls_model *model;
 	char *json = NULL;
+	bool open;
 	int rc = dls_model_open(submit->ctx, submit->operands[0], &model, err);
 
 	if (rc)
 		return -1;
 	rc = dls_model_prepare(model, submit->values->batch, &memory, err);
-	if (rc == 0)
+	open = rc == DLS_ESTATE;
+	if (rc == 0 || open)
 		rc = dls_model_describe(model, &json, err);
 	if (rc == 0)
-		rc = show(submit, json, &memory, err);
+		rc = show(submit, json, open ? NULL : &memory, err);
 	dls_free(submit->ctx, json);
 	dls_model_destroy(model);
 	return rc ? -1 : 0;

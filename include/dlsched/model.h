@@ -33,14 +33,18 @@ const char *dls_model_output_name(const struct dls_model *model, uint32_t output
 
 /* What the model takes and gives, as a JSON object: inputs and outputs with name, dtype and dims, operators,
  * parameters, max_batch, whether it can be batched and if not, why. An output that is "bounded" has at most these dims.
+ * null stands for a dimension that the file leaves open; where that is another one than the first, and model.json does
+ * not say it (as it does of pictures), it is not known before a run whether the model can be batched, and not told.
  * The caller frees *json_out with dls_free. */
 int dls_model_describe(struct dls_model *model, char **json_out, struct dls_error *err);
 
-/* Runs one batch on this machine: a tensor per model input, all with the same first dimension. The graph alone is run:
- * inputs are not prepared, outputs are as they come, whatever model.json says. *outputs_out is an array of *count_out
- * tensors in one block, freed by the caller with dls_free. Waits for the context's executor thread; a first run of a
- * batch size takes longer. An output whose size depends on its elements has the dims of this run.
- * Errors: DLS_EINVAL (shapes that do not fit, named), DLS_ENOMEM. */
+/* Runs one batch on this machine: a tensor per model input, all with the same first dimension,
+ * the batch; where the model mixes rows of the batch, a first dimension that the file leaves open is a size like
+ * others. The graph alone is run: inputs are not prepared, outputs are as they come, whatever model.json says.
+ * *outputs_out is an array of *count_out tensors in one block, freed by the caller with dls_free. Waits for the
+ * context's executor thread; a first run of a batch size takes longer, and so does one of sizes that the file leaves
+ * open: the model is made ready for each set of them anew, and the four used last are kept. An output whose size
+ * depends on its elements has the dims of this run. Errors: DLS_EINVAL (shapes that do not fit, named), DLS_ENOMEM. */
 int dls_model_run(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count,
 	struct dls_tensor **outputs_out, uint32_t *count_out, struct dls_error *err);
 
@@ -69,8 +73,8 @@ struct dls_model_memory {
 
 /* Makes ready for runs of `batch` items, which the first of them would do else. *memory_out, unless NULL, is what they
  * take; the input and output tensors are not part of it. Waits for the context's executor thread.
- * Errors: DLS_EINVAL (a batch that the model does not take), DLS_EUNSUPPORTED (a form of an operator that the device
- * has no kernel for), DLS_ENOMEM. */
+ * Errors: DLS_EINVAL (a batch that the model does not take), DLS_ESTATE (the file leaves sizes open, so that only a run
+ * can tell), DLS_EUNSUPPORTED (a form of an operator that the device has no kernel for), DLS_ENOMEM. */
 int dls_model_prepare(
 	struct dls_model *model, int64_t batch, struct dls_model_memory *memory_out, struct dls_error *err);
 

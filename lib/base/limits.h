@@ -93,6 +93,7 @@
 #define DLSI_MODELS_PART       4     /* ... in this part of its memory, and as much again on all devices together */
 #define DLSI_TUNINGS           65536 /* choices of a kernel that a device remembers */
 #define DLSI_PLANS_PER_MODEL   8     /* batch sizes kept ready per model */
+#define DLSI_SIZES_PER_MODEL   4     /* sets of sizes that a model is kept ready for, where its file leaves them open */
 #define DLSI_BATCH_BYTES       (256ULL * 1024 * 1024) /* inputs and outputs of one run */
 
 /* Foreign files */

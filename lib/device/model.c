@@ -26,6 +26,18 @@ struct dlsi_model {
 	uint64_t runs;
 };
 
+struct dlsi_model_port dlsi_model_port_of(const struct dlsi_value *value)
+{
+	struct dlsi_model_port port = {.name = value->name,
+		.dtype = value->dtype,
+		.rank = value->rank,
+		.open = value->open,
+		.bounded = value->bounded};
+
+	memcpy(port.dims, value->dims, sizeof port.dims);
+	return port;
+}
+
 static int list_ports(struct dlsi_model *model, struct dls_error *err)
 {
 	const struct dlsi_graph *graph = model->graph;
@@ -36,17 +48,17 @@ static int list_ports(struct dlsi_model *model, struct dls_error *err)
 		return dlsi_fail_memory(err);
 	for (size_t i = 0; i < count; i++) {
 		size_t number = i < graph->input_count ? graph->inputs[i] : graph->outputs[i - graph->input_count];
-		const struct dlsi_value *value = &graph->values[number];
-		struct dlsi_model_port *port = &model->ports[i];
 
-		*port = (struct dlsi_model_port){.name = value->name,
-			.dtype = value->dtype,
-			.rank = value->rank,
-			.open = value->open,
-			.bounded = value->bounded};
-		dlsi_value_dims(value, 1, port->dims);
+		model->ports[i] = dlsi_model_port_of(&graph->values[number]);
 	}
 	return 0;
+}
+
+static int make_ready(struct dlsi_model *model, struct dls_error *err)
+{
+	int rc = dlsi_graph_rewrite(model->graph, err);
+
+	return rc ? rc : model->device->ops->set_create(model->device->state, model->graph, &model->set, err);
 }
 
 int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, const char *name,
@@ -62,11 +74,9 @@ int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, 
 	model->name = dlsi_strdup(alloc, name);
 	rc = model->name ? dlsi_graph_load(alloc, onnx, &model->graph, err) : dlsi_fail_memory(err);
 	if (rc == 0)
-		rc = dlsi_graph_rewrite(model->graph, err);
-	if (rc == 0)
 		rc = list_ports(model, err);
-	if (rc == 0)
-		rc = device->ops->set_create(device->state, model->graph, &model->set, err);
+	if (rc == 0 && !model->graph->unsized)
+		rc = make_ready(model, err);
 	if (rc) {
 		dlsi_model_destroy(model);
 		return dlsi_fail_in(err, rc, "%s", name);
@@ -88,6 +98,11 @@ void dlsi_model_destroy(struct dlsi_model *model)
 	dlsi_free(model->alloc, model->ports);
 	dlsi_free(model->alloc, model->name);
 	dlsi_free(model->alloc, model);
+}
+
+bool dlsi_model_unsized(const struct dlsi_model *model)
+{
+	return model->graph->unsized;
 }
 
 size_t dlsi_model_input_count(const struct dlsi_model *model)
@@ -122,6 +137,15 @@ static void dims_of(
 	memcpy(dims_out, port->dims, sizeof port->dims);
 	if (!model->graph->unbatchable)
 		dims_out[0] = batch;
+}
+
+int dlsi_model_output_bytes(const struct dlsi_model *model, size_t index, int64_t batch, size_t *bytes_out)
+{
+	const struct dlsi_model_port *port = dlsi_model_output(model, index);
+	int64_t dims[DLS_TENSOR_RANK];
+
+	dims_of(model, port, batch, dims);
+	return dls_tensor_bytes(port->dtype, port->rank, dims, bytes_out);
 }
 
 static int check_input(const struct dlsi_model *model, const struct dlsi_model_port *port, int64_t batch,
@@ -192,6 +216,9 @@ static int use_plan(struct dlsi_model *model, int64_t batch, struct dls_error *e
 
 static int check_batch(const struct dlsi_model *model, int64_t batch, struct dls_error *err)
 {
+	if (model->graph->unsized)
+		return dlsi_fail(err, DLS_ESTATE,
+			"%s leaves sizes of its inputs open, which are known only with what it is run on", model->name);
 	if (batch < 1 || batch > DLSI_TASK_ITEMS)
 		return dlsi_fail(err, DLS_EINVAL, "%s: a batch is 1 to %d items, not %lld", model->name,
 			DLSI_TASK_ITEMS, (long long)batch);

@@ -23,14 +23,15 @@
 
 struct dlsi_graph;
 struct dlsi_model;
+struct dlsi_value;
 
 /* An input or an output. */
 struct dlsi_model_port {
 	const char *name; /* belongs to the model */
 	enum dls_dtype dtype;
 	uint32_t rank;
-	int64_t dims[DLS_TENSOR_RANK]; /* of one item, all known and above 0; dims[0] is 1 in a batchable model */
-	bool open;                     /* the file leaves dims[0] open (a symbol or nothing) */
+	int64_t dims[DLS_TENSOR_RANK]; /* of one item; dims[0] is 1 in a batchable model; -1: not known (unsized) */
+	uint8_t open;                  /* bit i: the file leaves dims[i] open (a symbol, nothing or 0) */
 	bool bounded; /* an output whose dims are the most that there can be; each run tells how many there are */
 };
 
@@ -45,6 +46,13 @@ int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, 
 /* NULL is allowed. */
 void dlsi_model_destroy(struct dlsi_model *model);
 
+/* Whether sizes of its inputs are not known, because the file leaves them open and no shapes were given: then it has
+ * ports and can neither be prepared nor run. */
+bool dlsi_model_unsized(const struct dlsi_model *model);
+
+/* The port that an input or output of a graph is. */
+struct dlsi_model_port dlsi_model_port_of(const struct dlsi_value *value);
+
 /* In the order of the file, without inputs that the file itself gives a value. At least one each, and one behind the
  * other in memory. */
 size_t dlsi_model_input_count(const struct dlsi_model *model);
@@ -52,11 +60,14 @@ size_t dlsi_model_output_count(const struct dlsi_model *model);
 const struct dlsi_model_port *dlsi_model_input(const struct dlsi_model *model, size_t index);
 const struct dlsi_model_port *dlsi_model_output(const struct dlsi_model *model, size_t index);
 
+/* The bytes that this output needs in a run of `batch` items. Errors: DLS_EINVAL (more than a tensor can have). */
+int dlsi_model_output_bytes(const struct dlsi_model *model, size_t index, int64_t batch, size_t *bytes_out);
+
 /* NULL for a batchable model, else one sentence that says why items have to run one by one. */
 const char *dlsi_model_unbatchable(const struct dlsi_model *model);
 
 /* Makes the plan for this batch size if it is not there, so that the next run with it takes no longer than later ones.
- * Errors: as dlsi_model_run. */
+ * Errors: as dlsi_model_run; DLS_ESTATE (the model is unsized). */
 int dlsi_model_prepare(struct dlsi_model *model, int64_t batch, struct dls_error *err);
 
 /* Runs `batch` items (1 or more; only 1 unless batchable). `inputs` and `outputs` are arrays in the order of the ports.

@@ -36,7 +36,7 @@ struct dlsi_value {
 	uint32_t rank;
 	int64_t dims[DLS_TENSOR_RANK];
 	bool batched;
-	bool open;        /* an input or output whose first dimension the file leaves open */
+	uint8_t open;     /* of an input or output: bit i says that the file leaves dimension i open */
 	bool bounded;     /* its dimensions are the most that there can be: how many there are its elements tell */
 	uint64_t sizes;   /* of a constant: bit i says that element i is a size that grows with the batch */
 	const void *data; /* of a constant: dense little-endian elements at any alignment; NULL for all others */
@@ -168,6 +168,7 @@ struct dlsi_graph {
 	uint32_t input_count;
 	uint32_t output_count;
 	int64_t opset;
+	bool unsized;            /* dimensions of inputs are not known (-1), so nothing has been inferred yet */
 	const char *unbatchable; /* why items run one by one; NULL if a batch is sound */
 	struct dlsi_arena arena;
 };

@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "media/idx.h"
 #include "media/npy.h"
+#include "model/shapes.h"
 #include "reader/tensor_file.h"
 #include <inttypes.h>
 #include <string.h>
@@ -107,7 +108,10 @@ int dlsi_tensor_read_file(
 
 /* The batch that grows file by file. */
 struct rows {
-	const struct dlsi_prepare *plan;
+	const struct dlsi_model_folder *folder;
+	uint32_t input;
+	const struct dlsi_prepare *plan; /* NULL: the sizes are open, and the first item says them */
+	struct dlsi_prepare own;
 	const char *unbatchable; /* why there may be one only; NULL: as many as a run takes */
 	struct dlsi_buffer block;
 	int64_t count;
@@ -120,6 +124,27 @@ static int check_room(const struct rows *rows, int64_t more, struct dls_error *e
 	if (more > DLSI_TASK_ITEMS - rows->count)
 		return dlsi_fail(err, DLS_ELIMIT, "this is more than the %d items of one run", DLSI_TASK_ITEMS);
 	return 0;
+}
+
+/* Finds the sizes by the first item, a tensor or (NULL) a photo. */
+static int make_plan(struct rows *rows, const struct dls_tensor *tensor, struct dls_error *err)
+{
+	const struct dlsi_graph *graph = rows->folder->graph;
+	const struct dlsi_prepare *input = &rows->folder->plan.inputs[rows->input];
+	struct dlsi_model_port port = dlsi_model_port_of(&graph->values[graph->inputs[rows->input]]);
+	struct dlsi_onnx_shape shape;
+	int rc = tensor ? dlsi_model_shape_of_item(
+				  &port, input->how, tensor->dtype, tensor->rank, tensor->dims, &shape, err)
+			: dlsi_model_shape_of_photo(&port, input->how, &shape, err);
+
+	if (rc)
+		return rc;
+	if (!rows->unbatchable)
+		shape.dims[0] = 1;
+	rc = dlsi_prepare_init(&rows->own, input->name, input->how, input->dtype, shape.rank, shape.dims, err);
+	if (rc == 0)
+		rows->plan = &rows->own;
+	return rc;
 }
 
 /* Whether the tensor is any number of the input's rows, as they are. */
@@ -138,6 +163,8 @@ static int add_row(
 	uint8_t *row;
 	int rc = check_room(rows, 1, err);
 
+	if (rc == 0 && !rows->plan)
+		rc = make_plan(rows, tensor, err);
 	if (rc)
 		return rc;
 	append(&rows->block, NULL, 0);
@@ -183,6 +210,8 @@ static int add_content(struct rows *rows, struct content *content, struct dls_er
 		rc = take_onnx(content, err);
 	else
 		return add_row(rows, content, NULL, err);
+	if (rc == 0 && !rows->plan)
+		rc = make_plan(rows, &content->tensor, err);
 	if (rc)
 		return rc;
 	if (!are_rows(rows, &content->tensor))
@@ -210,20 +239,27 @@ static int add_file(struct rows *rows, const struct dlsi_alloc *alloc, const cha
 int dlsi_model_folder_read(const struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, uint32_t input,
 	const char *const *paths, uint32_t count, struct dls_tensor **tensor_out, struct dls_error *err)
 {
-	struct rows rows = {.unbatchable = folder->graph->unbatchable};
+	struct rows rows = {.folder = folder, .input = input, .unbatchable = folder->graph->unbatchable};
 	struct dls_tensor like = DLS_TENSOR_INIT;
+	const struct dlsi_prepare *how;
 	int rc = 0;
 
 	if (input >= folder->plan.input_count)
 		return dlsi_fail(err, DLS_EINVAL, "the model has %zu inputs, and none of number %" PRIu32,
 			folder->plan.input_count, input);
-	rows.plan = &folder->plan.inputs[input];
+	how = &folder->plan.inputs[input];
+	if (!folder->plan.unsized)
+		rows.plan = how;
+	else if (!how->rank || how->dims[0] != 1)
+		rows.unbatchable = "the input has no first dimension that could be the batch";
 	if (count < 1 || count > DLSI_TASK_ITEMS)
-		return dlsi_fail(err, DLS_EINVAL, "the input \"%s\" is made of 1 to %d files, not %" PRIu32,
-			rows.plan->name, DLSI_TASK_ITEMS, count);
+		return dlsi_fail(err, DLS_EINVAL, "the input \"%s\" is made of 1 to %d files, not %" PRIu32, how->name,
+			DLSI_TASK_ITEMS, count);
 	dlsi_buffer_init(&rows.block, alloc);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
 		rc = add_file(&rows, alloc, paths[i], err);
+	if (rc == 0 && !rows.plan)
+		rc = dlsi_fail(err, DLS_EINVAL, "there are no items for the input \"%s\"", how->name);
 	if (rc) {
 		dlsi_buffer_fini(&rows.block);
 		return rc;

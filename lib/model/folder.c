@@ -1,7 +1,7 @@
 #include "model/folder.h"
 
 #include "base/json.h"
-#include "base/limits.h"
+#include "model/shapes.h"
 #include "op/list.h"
 #include "reader/load.h"
 #include <inttypes.h>
@@ -80,13 +80,29 @@ static int read_description(
 	return rc;
 }
 
-static struct dlsi_model_port port_of(const struct dlsi_value *value)
+/* What the file leaves open model.json may know. */
+static int size_graph(struct dlsi_model_folder *folder, struct dls_error *err)
 {
-	struct dlsi_model_port port = {
-		.name = value->name, .dtype = value->dtype, .rank = value->rank, .open = value->open};
+	struct dlsi_graph *graph = folder->graph, *sized;
+	struct dlsi_model_port inputs[DLSI_ROW_FIELDS];
+	struct dlsi_onnx onnx;
+	int rc;
 
-	memcpy(port.dims, value->dims, sizeof port.dims);
-	return port;
+	if (!graph->unsized || graph->input_count > DLSI_ROW_FIELDS)
+		return 0;
+	for (uint32_t i = 0; i < graph->input_count; i++)
+		inputs[i] = dlsi_model_port_of(&graph->values[graph->inputs[i]]);
+	folder->has_shapes =
+		dlsi_model_shapes_described(&folder->description, inputs, graph->input_count, folder->shapes);
+	if (!folder->has_shapes)
+		return 0;
+	onnx = dlsi_model_folder_onnx(folder);
+	rc = dlsi_graph_load(folder->alloc, &onnx, &sized, err);
+	if (rc)
+		return rc == DLS_ENOMEM ? rc : dlsi_fail_in(err, rc, "%s", folder->onnx_path);
+	dlsi_graph_destroy(graph);
+	folder->graph = sized;
+	return 0;
 }
 
 static int make_plan(
@@ -94,16 +110,20 @@ static int make_plan(
 {
 	const struct dlsi_graph *graph = folder->graph;
 	struct dlsi_model_port *all = dlsi_calloc(alloc, (size_t)graph->input_count + graph->output_count, sizeof *all);
-	struct dlsi_model_ports ports = {all, all ? all + graph->input_count : NULL, graph->input_count,
-		graph->output_count, !graph->unbatchable};
+	struct dlsi_model_ports ports = {.inputs = all,
+		.outputs = all ? all + graph->input_count : NULL,
+		.input_count = graph->input_count,
+		.output_count = graph->output_count,
+		.batchable = !graph->unbatchable && !graph->unsized,
+		.unsized = graph->unsized};
 	int rc;
 
 	if (!all)
 		return dlsi_fail_memory(err);
 	for (uint32_t i = 0; i < graph->input_count; i++)
-		all[i] = port_of(&graph->values[graph->inputs[i]]);
+		all[i] = dlsi_model_port_of(&graph->values[graph->inputs[i]]);
 	for (uint32_t i = 0; i < graph->output_count; i++)
-		all[graph->input_count + i] = port_of(&graph->values[graph->outputs[i]]);
+		all[graph->input_count + i] = dlsi_model_port_of(&graph->values[graph->outputs[i]]);
 	rc = dlsi_model_plan_init(&folder->plan, alloc, &folder->description, &ports, err);
 	if (rc && rc != DLS_ENOMEM)
 		dlsi_fail_in(err, rc, "%s", path);
@@ -117,7 +137,7 @@ static int check_labels(const struct dlsi_model_folder *folder, const char *name
 	for (size_t i = 0; i < folder->plan.output_count; i++) {
 		const struct dlsi_output_plan *output = &folder->plan.outputs[i];
 
-		if (output->how->kind != DLSI_OUTPUT_CLASSES)
+		if (output->how->kind != DLSI_OUTPUT_CLASSES || folder->plan.unsized)
 			continue;
 		if (!folder->has_labels)
 			return dlsi_fail(err, DLS_ENOTFOUND,
@@ -165,6 +185,8 @@ int dlsi_model_folder_open(
 	if (rc == 0 && !alone)
 		rc = read_description(&made, alloc, path, err);
 	if (rc == 0)
+		rc = size_graph(&made, err);
+	if (rc == 0)
 		rc = make_plan(&made, alloc, path, err);
 	if (rc == 0 && !alone)
 		rc = read_labels(&made, alloc, path, err);
@@ -190,6 +212,8 @@ struct dlsi_onnx dlsi_model_folder_onnx(struct dlsi_model_folder *folder)
 {
 	return (struct dlsi_onnx){.file = folder->onnx,
 		.length = folder->onnx_length,
+		.shapes = folder->has_shapes ? folder->shapes : NULL,
+		.shape_count = folder->has_shapes ? folder->graph->input_count : 0,
 		.find = dlsi_model_data_find,
 		.find_arg = &folder->data};
 }
@@ -236,13 +260,13 @@ void dlsi_model_folder_free_sources(
 	dlsi_free(folder->alloc, sources);
 }
 
-/* null stands for a dimension that the file leaves open. */
+/* null stands for a dimension that the file leaves open, or for all if it says nothing of an output. */
 static bool add_dims(cJSON *json, const struct dlsi_value *value)
 {
-	cJSON *dims = cJSON_AddArrayToObject(json, "dims");
+	cJSON *dims = value->dtype ? cJSON_AddArrayToObject(json, "dims") : cJSON_AddNullToObject(json, "dims");
 
 	for (uint32_t i = 0; dims && i < value->rank; i++) {
-		cJSON *dim = i == 0 && value->open ? cJSON_CreateNull() : cJSON_CreateNumber((double)value->dims[i]);
+		cJSON *dim = value->open >> i & 1 ? cJSON_CreateNull() : cJSON_CreateNumber((double)value->dims[i]);
 
 		if (!cJSON_AddItemToArray(dims, dim)) {
 			cJSON_Delete(dim);
@@ -258,8 +282,8 @@ static cJSON *add_port(cJSON *ports, const struct dlsi_value *value)
 
 	if (!port || !cJSON_AddStringToObject(port, "name", value->name) ||
 		(value->bounded && !cJSON_AddBoolToObject(port, "bounded", true)) ||
-		!cJSON_AddStringToObject(port, "dtype", dls_dtype_name(value->dtype)) || !add_dims(port, value) ||
-		!cJSON_AddItemToArray(ports, port)) {
+		(value->dtype && !cJSON_AddStringToObject(port, "dtype", dls_dtype_name(value->dtype))) ||
+		!add_dims(port, value) || !cJSON_AddItemToArray(ports, port)) {
 		cJSON_Delete(port);
 		return NULL;
 	}
@@ -333,7 +357,7 @@ char *dlsi_model_folder_describe(const struct dlsi_model_folder *folder, const s
 	if (json && add_inputs(json, folder) && add_outputs(json, folder) && add_operators(json, graph) &&
 		cJSON_AddNumberToObject(json, "parameters", count_parameters(graph)) &&
 		cJSON_AddNumberToObject(json, "max_batch", folder->plan.max_batch) &&
-		cJSON_AddBoolToObject(json, "batchable", !graph->unbatchable) &&
+		(graph->unsized || cJSON_AddBoolToObject(json, "batchable", !graph->unbatchable)) &&
 		(!graph->unbatchable || cJSON_AddStringToObject(json, "unbatchable", graph->unbatchable)))
 		text = dlsi_json_print(alloc, json);
 	cJSON_Delete(json);

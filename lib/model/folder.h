@@ -22,6 +22,8 @@ struct dlsi_model_folder {
 	size_t onnx_length;
 	struct dlsi_model_data data;
 	struct dlsi_graph *graph;
+	bool has_shapes; /* of the inputs: model.json says what the file leaves open */
+	struct dlsi_onnx_shape shapes[DLSI_ROW_FIELDS];
 	struct dlsi_description description;
 	struct dlsi_model_plan plan;
 	struct dlsi_labels labels;
@@ -34,7 +36,7 @@ int dlsi_model_folder_open(
 	struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, const char *path, struct dls_error *err);
 void dlsi_model_folder_close(struct dlsi_model_folder *folder);
 
-/* Its ONNX file with the data beside it. Valid as long as the folder is open. */
+/* Its ONNX file with the data beside it and the shapes that model.json says. Valid as long as the folder is open. */
 struct dlsi_onnx dlsi_model_folder_onnx(struct dlsi_model_folder *folder);
 
 /* Its files, of which a bundle can be made; the names belong to the folder. To be freed before the folder is closed.

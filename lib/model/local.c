@@ -66,6 +66,7 @@ void dlsi_node_model_destroy(struct dls_model *model)
 	if (dlsi_node_model_check(model, NULL))
 		return;
 	ctx = model->ctx;
+	dlsi_sized_fini(&model->sized);
 	dlsi_model_destroy(model->model);
 	dlsi_model_folder_close(&model->folder);
 	dlsi_free(&ctx->alloc, model);
@@ -91,7 +92,10 @@ static int load(struct dls_model *model, struct dls_error *err)
 	if (model->model)
 		return 0;
 	rc = dlsi_ctx_device(model->ctx, &device, err);
-	return rc ? rc : dlsi_model_load(alloc, device, DLSI_MODEL_ONNX, &onnx, &model->model, err);
+	if (rc)
+		return rc;
+	model->sized = (struct dlsi_sized){.alloc = alloc, .device = device};
+	return dlsi_model_load(alloc, device, DLSI_MODEL_ONNX, &onnx, &model->model, err);
 }
 
 static void execute(struct dlsi_work *work)
@@ -108,11 +112,52 @@ static void execute(struct dlsi_work *work)
 	pthread_mutex_unlock(&errand->mutex);
 }
 
+/* The tensors and behind them their data, in one block. */
+static int make_outputs(const struct dlsi_alloc *alloc, const struct dlsi_model *model, int64_t batch,
+	struct dls_tensor **outputs_out, struct dls_error *err)
+{
+	size_t count = dlsi_model_output_count(model), total = count * sizeof **outputs_out + ALIGNMENT, bytes;
+	struct dls_tensor *outputs;
+	uintptr_t at;
+
+	for (size_t i = 0; i < count; i++) {
+		if (dlsi_model_output_bytes(model, i, batch, &bytes) || __builtin_add_overflow(total, bytes, &total) ||
+			__builtin_add_overflow(total, ALIGNMENT, &total))
+			return dlsi_fail(err, DLS_EINVAL, "a batch of %" PRId64 " is too large", batch);
+	}
+	outputs = dlsi_malloc(alloc, total);
+	if (!outputs)
+		return dlsi_fail_memory(err);
+	at = (uintptr_t)(outputs + count);
+	for (size_t i = 0; i < count; i++) {
+		at = (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+		dlsi_model_output_bytes(model, i, batch, &bytes);
+		outputs[i] = (struct dls_tensor){.size = sizeof *outputs, .data = (const void *)at, .bytes = bytes};
+		at += bytes;
+	}
+	*outputs_out = outputs;
+	return 0;
+}
+
 static int run(struct dls_model *model, void *arg, struct dls_error *err)
 {
+	const struct dlsi_alloc *alloc = &model->ctx->alloc;
+	struct dlsi_onnx onnx = dlsi_model_folder_onnx(&model->folder);
+	struct dlsi_model *on_device = model->model;
 	struct run *run = arg;
+	int rc = 0;
 
-	return dlsi_model_run(model->model, run->batch, run->inputs, run->outputs, err);
+	if (dlsi_sized_wanted(on_device, run->inputs))
+		rc = dlsi_sized_find(&model->sized, DLSI_MODEL_ONNX, &onnx, run->inputs, model->folder.plan.input_count,
+			&on_device, &run->batch, err);
+	if (rc == 0)
+		rc = make_outputs(alloc, on_device, run->batch, &run->outputs, err);
+	if (rc)
+		return rc;
+	rc = dlsi_model_run(on_device, run->batch, run->inputs, run->outputs, err);
+	if (rc)
+		dlsi_free(alloc, run->outputs);
+	return rc;
 }
 
 static int prepare(struct dls_model *model, void *arg, struct dls_error *err)
@@ -177,39 +222,6 @@ static int check_inputs(const struct dls_model *model, const struct dls_tensor *
 	if (rc)
 		return rc;
 	*batch_out = plan->batchable && inputs[0].rank ? inputs[0].dims[0] : 1;
-	if (*batch_out < 1)
-		return dlsi_fail(err, DLS_EINVAL, "the input \"%s\" is %s: it has no items", plan->inputs[0].name,
-			dlsi_shape_text(inputs[0].dtype, inputs[0].rank, inputs[0].dims).text);
-	return 0;
-}
-
-/* The tensors and behind them their data, in one block. */
-static int make_outputs(
-	const struct dls_model *model, int64_t batch, struct dls_tensor **outputs_out, struct dls_error *err)
-{
-	const struct dlsi_model_plan *plan = &model->folder.plan;
-	size_t total = plan->output_count * sizeof **outputs_out + ALIGNMENT, bytes;
-	struct dls_tensor *outputs;
-	uintptr_t at;
-
-	for (size_t i = 0; i < plan->output_count; i++) {
-		if (__builtin_mul_overflow(plan->outputs[i].bytes, (uint64_t)batch, &bytes) ||
-			__builtin_add_overflow(total, bytes, &total) ||
-			__builtin_add_overflow(total, ALIGNMENT, &total))
-			return dlsi_fail(err, DLS_EINVAL, "a batch of %" PRId64 " is too large", batch);
-	}
-	outputs = dlsi_malloc(&model->ctx->alloc, total);
-	if (!outputs)
-		return dlsi_fail_memory(err);
-	at = (uintptr_t)(outputs + plan->output_count);
-	for (size_t i = 0; i < plan->output_count; i++) {
-		at = (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-		outputs[i] = (struct dls_tensor){.size = sizeof *outputs,
-			.data = (const void *)at,
-			.bytes = plan->outputs[i].bytes * (size_t)batch};
-		at += outputs[i].bytes;
-	}
-	*outputs_out = outputs;
 	return 0;
 }
 
@@ -220,14 +232,9 @@ int dlsi_node_model_run(struct dls_model *model, const struct dls_tensor *inputs
 	int rc = check_inputs(model, inputs, count, &one.batch, err);
 
 	if (rc == 0)
-		rc = make_outputs(model, one.batch, &one.outputs, err);
+		rc = do_on_executor(model, run, &one, err);
 	if (rc)
 		return rc;
-	rc = do_on_executor(model, run, &one, err);
-	if (rc) {
-		dlsi_free(&model->ctx->alloc, one.outputs);
-		return rc;
-	}
 	*outputs_out = one.outputs;
 	*count_out = (uint32_t)model->folder.plan.output_count;
 	return 0;

@@ -3,6 +3,7 @@
 #define DLSI_MODEL_LOCAL_H
 
 #include "model/folder.h"
+#include "model/sized.h"
 #include "node/ctx.h"
 #include <dlsched/model.h>
 
@@ -10,6 +11,7 @@ struct dls_model {
 	struct dls_ctx *ctx;
 	struct dlsi_model_folder folder;
 	struct dlsi_model *model;
+	struct dlsi_sized sized; /* of a model whose file leaves sizes open */
 };
 
 /* Errors: as dls_model_open. */

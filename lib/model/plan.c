@@ -51,6 +51,22 @@ static int plan_output(struct dlsi_output_plan *output, const struct dlsi_output
 	return 0;
 }
 
+/* ---- of an unsized model, as far as can be told */
+
+static void note_input(
+	struct dlsi_prepare *input, const struct dlsi_input_description *how, const struct dlsi_model_port *port)
+{
+	*input = (struct dlsi_prepare){.name = port->name, .how = how, .dtype = port->dtype, .rank = port->rank};
+	memcpy(input->dims, port->dims, sizeof port->dims);
+}
+
+static void note_output(
+	struct dlsi_output_plan *output, const struct dlsi_output_description *how, const struct dlsi_model_port *port)
+{
+	*output = (struct dlsi_output_plan){.name = port->name, .how = how, .dtype = port->dtype, .rank = port->rank};
+	memcpy(output->dims, port->dims, sizeof port->dims);
+}
+
 static int plan_ports(struct dlsi_model_plan *plan, const struct dlsi_description *description,
 	const struct dlsi_model_ports *ports, struct dls_error *err)
 {
@@ -59,12 +75,22 @@ static int plan_ports(struct dlsi_model_plan *plan, const struct dlsi_descriptio
 	for (; plan->input_count < ports->input_count && rc == 0; plan->input_count++) {
 		const struct dlsi_model_port *port = &ports->inputs[plan->input_count];
 
+		if (ports->unsized) {
+			note_input(&plan->inputs[plan->input_count], dlsi_description_input(description, port->name),
+				port);
+			continue;
+		}
 		rc = dlsi_prepare_init(&plan->inputs[plan->input_count], port->name,
 			dlsi_description_input(description, port->name), port->dtype, port->rank, port->dims, err);
 	}
 	for (; plan->output_count < ports->output_count && rc == 0; plan->output_count++) {
 		const struct dlsi_model_port *port = &ports->outputs[plan->output_count];
 
+		if (ports->unsized) {
+			note_output(&plan->outputs[plan->output_count],
+				dlsi_description_output(description, port->name), port);
+			continue;
+		}
 		rc = plan_output(&plan->outputs[plan->output_count], dlsi_description_output(description, port->name),
 			port, plan->batchable, err);
 	}
@@ -74,12 +100,13 @@ static int plan_ports(struct dlsi_model_plan *plan, const struct dlsi_descriptio
 int dlsi_model_plan_init(struct dlsi_model_plan *plan, const struct dlsi_alloc *alloc,
 	const struct dlsi_description *description, const struct dlsi_model_ports *ports, struct dls_error *err)
 {
-	struct dlsi_model_plan made = {.alloc = alloc, .batchable = ports->batchable, .max_batch = 1};
+	struct dlsi_model_plan made = {
+		.alloc = alloc, .batchable = ports->batchable, .unsized = ports->unsized, .max_batch = 1};
 	int rc = check_names(description, ports, err);
 
 	if (rc)
 		return rc;
-	if (ports->batchable)
+	if (ports->batchable || ports->unsized)
 		made.max_batch = description->max_batch ? description->max_batch : DEFAULT_BATCH;
 	made.inputs = dlsi_calloc(alloc, ports->input_count, sizeof *made.inputs);
 	made.outputs = dlsi_calloc(alloc, ports->output_count, sizeof *made.outputs);

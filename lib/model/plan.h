@@ -24,6 +24,7 @@ struct dlsi_model_plan {
 	size_t input_count;
 	size_t output_count;
 	bool batchable;
+	bool unsized; /* sizes are not known yet: of inputs and outputs there are name, type, rank, dims and how */
 	uint32_t max_batch; /* items of one run, at least 1 */
 	const struct dlsi_alloc *alloc;
 };
@@ -35,6 +36,7 @@ struct dlsi_model_ports {
 	size_t input_count;
 	size_t output_count;
 	bool batchable;
+	bool unsized;
 };
 
 /* `description` and the names of the ports are borrowed and must outlive the plan.

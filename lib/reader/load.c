@@ -32,7 +32,7 @@ int dlsi_graph_load(const struct dlsi_alloc *alloc, const struct dlsi_onnx *onnx
 	rc = dlsi_graph_read(graph, onnx, err);
 	if (rc == 0)
 		rc = dlsi_graph_order(graph, err);
-	if (rc == 0)
+	if (rc == 0 && !graph->unsized)
 		rc = dlsi_graph_infer(graph, err);
 	if (rc == 0)
 		*graph_out = graph;

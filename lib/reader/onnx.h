@@ -4,11 +4,23 @@
 #define DLSI_READER_ONNX_H
 
 #include "base/error.h"
+#include <dlsched/tensor.h>
 #include <stdint.h>
+
+/* What the file may leave open of an input: its sizes. */
+struct dlsi_onnx_shape {
+	uint32_t rank;
+	int64_t dims[DLS_TENSOR_RANK];
+};
 
 struct dlsi_onnx {
 	const void *file;
 	size_t length;
+
+	/* The shapes of one item's inputs, in the order of the file and without those that it gives a value itself.
+	 * NULL: a first dimension that is open is 1. */
+	const struct dlsi_onnx_shape *shapes;
+	size_t shape_count;
 
 	/* The whole content of the file of this name, which the model says and which may be anything; asked for once
 	 * per constant. NULL: there are no such files. Errors: its own. */

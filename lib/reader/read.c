@@ -83,6 +83,7 @@ static int read_constants(struct read *read)
 	return 0;
 }
 
+/* A size of 0 is what some exporters write for one that is open, and it may be 0 then too. */
 static bool is_open(const Onnx__TensorShapeProto__Dimension *dimension)
 {
 	return dimension->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE ||
@@ -94,33 +95,61 @@ static const Onnx__TensorShapeProto *shape_of(const Onnx__ValueInfoProto *info)
 	return info->type && info->type->tensor_type ? info->type->tensor_type->shape : NULL;
 }
 
+/* The type and shape that the file declares, -1 for what it leaves open. The rank is allowed. */
+static void declare(const Onnx__ValueInfoProto *info, struct dlsi_value *value)
+{
+	const Onnx__TensorShapeProto *shape = shape_of(info);
+
+	value->dtype = dlsi_onnx_dtype(info->type->tensor_type->elem_type);
+	value->rank = (uint32_t)shape->n_dim;
+	for (uint32_t i = 0; i < value->rank; i++) {
+		value->open |= (uint8_t)(is_open(shape->dim[i]) << i);
+		value->dims[i] = is_open(shape->dim[i]) ? -1 : shape->dim[i]->dim_value;
+	}
+}
+
+/* Puts the shape that is given in the place of what is open. */
+static int give_shape(const struct read *read, const struct dlsi_onnx_shape *given, struct dlsi_value *value)
+{
+	bool fits = given->rank == value->rank;
+
+	for (uint32_t i = 0; fits && i < value->rank; i++)
+		fits = given->dims[i] >= 0 && (value->dims[i] < 0 || value->dims[i] == given->dims[i]);
+	if (!fits)
+		return dlsi_fail(read->err, DLS_EINVAL, "the input '%s' is %s; the model takes %s", value->name,
+			dlsi_shape_text(value->dtype, given->rank, given->dims).text,
+			dlsi_shape_text(value->dtype, value->rank, value->dims).text);
+	memcpy(value->dims, given->dims, value->rank * sizeof *value->dims);
+	return 0;
+}
+
 /* The type and shape of an input, for one item. */
 static int read_shape(const struct read *read, const Onnx__ValueInfoProto *info, struct dlsi_value *value)
 {
 	const Onnx__TensorShapeProto *shape = shape_of(info);
+	const struct dlsi_onnx *onnx = read->onnx;
 	size_t bytes;
+	int rc = 0;
 
 	if (!shape)
 		return dlsi_fail(read->err, DLS_EUNSUPPORTED,
 			"the input '%s' is no tensor with a shape, and only those are supported", value->name);
-	value->dtype = dlsi_onnx_dtype(info->type->tensor_type->elem_type);
-	if (!value->dtype)
+	if (!dlsi_onnx_dtype(info->type->tensor_type->elem_type))
 		return dlsi_fail(read->err, DLS_EUNSUPPORTED, "the input '%s' has elements of %s, not supported",
 			value->name, dlsi_onnx_dtype_name(info->type->tensor_type->elem_type));
 	if (shape->n_dim > DLS_TENSOR_RANK)
 		return dlsi_fail(read->err, DLS_EUNSUPPORTED,
 			"the input '%s' has %zu dimensions; at most %d are supported", value->name, shape->n_dim,
 			DLS_TENSOR_RANK);
-	value->rank = (uint32_t)shape->n_dim;
-	for (uint32_t i = 0; i < value->rank; i++) {
-		if (is_open(shape->dim[i]) && i > 0)
-			return dlsi_fail(read->err, DLS_EUNSUPPORTED,
-				"dimension %u of the input '%s' is open; only the first one may be, "
-				"export the model for a fixed size",
-				i, value->name);
-		value->open |= is_open(shape->dim[i]);
-		value->dims[i] = value->open && i == 0 ? 1 : shape->dim[i]->dim_value;
-	}
+	declare(info, value);
+	if (onnx->shapes && read->graph->input_count < onnx->shape_count)
+		rc = give_shape(read, &onnx->shapes[read->graph->input_count], value);
+	else if (value->open & 1)
+		value->dims[0] = 1;
+	for (uint32_t i = 0; i < value->rank; i++)
+		read->graph->unsized |= value->dims[i] < 0;
+	if (rc || read->graph->unsized)
+		return rc;
 	if (dls_tensor_bytes(value->dtype, value->rank, value->dims, &bytes) || bytes > DLSI_VALUE_BYTES)
 		return dlsi_fail(read->err, DLS_ELIMIT, "the input '%s' is %s, larger than any memory", value->name,
 			dlsi_shape_text(value->dtype, value->rank, value->dims).text);
@@ -178,6 +207,23 @@ static int list_inputs(struct read *read)
 	return graph->input_count ? 0 : dlsi_fail(read->err, DLS_EFORMAT, "the model has no inputs");
 }
 
+/* Its shape is inferred; what the file says of it counts only until that can be done. */
+static void note_output(const struct read *read, const Onnx__ValueInfoProto *info, struct dlsi_value *value)
+{
+	struct dlsi_value declared = {0};
+	const Onnx__TensorShapeProto *shape = shape_of(info);
+
+	if (!shape || shape->n_dim > DLS_TENSOR_RANK)
+		return;
+	declare(info, &declared);
+	value->open |= declared.open;
+	if (!read->graph->unsized || value->dtype)
+		return;
+	value->dtype = declared.dtype;
+	value->rank = declared.rank;
+	memcpy(value->dims, declared.dims, sizeof value->dims);
+}
+
 static int list_outputs(struct read *read)
 {
 	struct dlsi_graph *graph = read->graph;
@@ -189,14 +235,13 @@ static int list_outputs(struct read *read)
 	for (size_t i = 0; i < read->proto->n_output; i++) {
 		const Onnx__ValueInfoProto *info = read->proto->output[i];
 		const struct dlsi_definition *definition = dlsi_names_find(&read->names, text(info->name));
-		const Onnx__TensorShapeProto *shape = shape_of(info);
 
 		if (!definition)
 			return dlsi_fail(read->err, DLS_EFORMAT, "nothing computes the output '%s'", text(info->name));
 		if (listed[definition->value])
 			return dlsi_fail(read->err, DLS_EFORMAT, "the output '%s' is listed twice", text(info->name));
 		listed[definition->value] = true;
-		graph->values[definition->value].open |= shape && shape->n_dim && is_open(shape->dim[0]);
+		note_output(read, info, &graph->values[definition->value]);
 		graph->outputs[graph->output_count++] = definition->value;
 	}
 	return graph->output_count ? 0 : dlsi_fail(read->err, DLS_EFORMAT, "the model has no outputs");

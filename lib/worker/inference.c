@@ -61,24 +61,44 @@ void dlsi_inference_destroy(struct dlsi_inference *inference)
 	dlsi_free(inference->alloc, inference);
 }
 
+static void give_up(struct dlsi_inference *inference, struct dlsi_inference_model *model)
+{
+	inference->model_count--;
+	inference->model_bytes -= model->bytes;
+	dlsi_inference_model_destroy(model);
+}
+
+/* One model for many sizes shall not push out the others. */
+static void trim_sizes(struct dlsi_inference *inference, const struct dlsi_hash *id)
+{
+	struct dlsi_inference_model *first = NULL;
+	unsigned count = 0;
+
+	dlsi_list_each (node, &inference->models) {
+		struct dlsi_inference_model *model = dlsi_list_entry(node, struct dlsi_inference_model, node);
+
+		if (!model->shapes || !dlsi_hash_equal(&model->id, id))
+			continue;
+		first = count++ ? first : model;
+	}
+	if (count > DLSI_SIZES_PER_MODEL)
+		give_up(inference, first);
+}
+
 /* Makes room for the one at the end, which stays. */
 static void trim(struct dlsi_inference *inference)
 {
 	uint64_t most_bytes = inference->most_bytes ? inference->most_bytes : UINT64_MAX;
 
 	while (inference->model_count > DLSI_MODELS_LOADED ||
-		(inference->model_count > 1 && inference->model_bytes > most_bytes)) {
-		struct dlsi_inference_model *first = first_of(inference);
-
-		inference->model_count--;
-		inference->model_bytes -= first->bytes;
-		dlsi_inference_model_destroy(first);
-	}
+		(inference->model_count > 1 && inference->model_bytes > most_bytes))
+		give_up(inference, first_of(inference));
 }
 
-/* The model, loaded now if it is not, in the place of those that were not used for longest. */
+/* The model for inputs of these shapes, or if NULL any that is loaded; loaded now if there is none, in the place of
+ * those that were not used for longest. */
 static int find_model(struct dlsi_inference *inference, const struct dlsi_model_files *files,
-	struct dlsi_inference_model **model_out, struct dls_error *err)
+	const struct dlsi_onnx_shape *shapes, struct dlsi_inference_model **model_out, struct dls_error *err)
 {
 	struct dlsi_inference_model *found = NULL;
 	int rc = 0;
@@ -86,11 +106,11 @@ static int find_model(struct dlsi_inference *inference, const struct dlsi_model_
 	dlsi_list_each (node, &inference->models) {
 		struct dlsi_inference_model *model = dlsi_list_entry(node, struct dlsi_inference_model, node);
 
-		if (dlsi_hash_equal(&model->id, &files->id))
+		if (dlsi_hash_equal(&model->id, &files->id) && (!shapes || dlsi_inference_model_has(model, shapes)))
 			found = model;
 	}
 	if (!found) {
-		rc = dlsi_inference_model_create(inference->alloc, inference->device, files, &found, err);
+		rc = dlsi_inference_model_create(inference->alloc, inference->device, files, shapes, &found, err);
 		if (rc)
 			return rc;
 		inference->model_count++;
@@ -98,6 +118,7 @@ static int find_model(struct dlsi_inference *inference, const struct dlsi_model_
 	}
 	dlsi_list_remove(&found->node);
 	dlsi_list_append(&inference->models, &found->node);
+	trim_sizes(inference, &files->id);
 	trim(inference);
 	*model_out = found;
 	return 0;
@@ -249,36 +270,100 @@ static void run_places(const struct batch *batch, uint32_t count, uint32_t most,
 	}
 }
 
-static void fail_all(struct dls_task *task, const struct dls_error *why)
+static void fail_range(struct dls_task *task, uint32_t first, uint32_t end, const struct dls_error *why)
 {
-	for (uint32_t i = 0; i < task->count; i++)
+	for (uint32_t i = first; i < end; i++)
 		dls_task_fail(task, i, why->code, why->text);
+}
+
+/* Runs the items of the task from `first` to `end`. */
+static void run_range(
+	struct dlsi_inference *inference, const struct batch *batch, uint32_t first, uint32_t end, int64_t *busy_ns)
+{
+	uint32_t most = dlsi_inference_model_batch(batch->model), count;
+	struct dls_error err;
+
+	if (dlsi_inference_model_reserve(batch->model, most < end - first ? most : end - first, &err)) {
+		fail_range(batch->task, first, end, &err);
+		return;
+	}
+	for (; first < end && !dls_task_cancelled(batch->task); first += count) {
+		int64_t start_ns = dlsi_clock_monotonic_ns();
+
+		count = end - first < most ? end - first : most;
+		for (uint32_t i = 0; i < count; i++)
+			inference->places[i].item = first + i;
+		dlsi_crew_run(inference->crew, prepare_place, (void *)batch, count);
+		*busy_ns += dlsi_clock_monotonic_ns() - start_ns;
+		run_places(batch, sort_out(batch, count), most, busy_ns);
+	}
+}
+
+/* ---- sizes that come with the items */
+
+static int find_shapes(struct dlsi_inference_model *model, struct dls_task *task, uint32_t item,
+	struct dlsi_onnx_shape *shapes_out, struct dls_error *err)
+{
+	size_t inputs = dlsi_model_input_count(model->model);
+	unsigned given = dlsi_task_inputs_of(&task->inputs, item, err);
+	int rc = given ? 0 : err->code;
+
+	if (given && given != inputs)
+		rc = dlsi_fail(err, DLS_EINVAL, "the model has %zu inputs, and this item brings %u", inputs, given);
+	for (unsigned i = 0; rc == 0 && i < given; i++) {
+		struct dlsi_task_input input = dlsi_task_inputs_at(&task->inputs, item, i);
+
+		rc = dlsi_inference_model_shape(model, i, &input, &shapes_out[i], err);
+	}
+	return rc;
+}
+
+/* Where the items end that have the shapes of the one before `next`. */
+static uint32_t end_of_shapes(
+	const struct batch *batch, uint32_t next, const struct dlsi_onnx_shape *shapes, size_t count)
+{
+	struct dlsi_onnx_shape its[DLSI_ROW_FIELDS];
+	struct dls_error err;
+
+	while (next < batch->task->count && find_shapes(batch->model, batch->task, next, its, &err) == 0 &&
+		memcmp(its, shapes, count * sizeof *shapes) == 0)
+		next++;
+	return next;
+}
+
+/* Items of the same sizes that follow each other run together. batch->model is any one of the model's files. */
+static void run_by_sizes(
+	struct dlsi_inference *inference, const struct dlsi_model_files *files, struct batch *batch, int64_t *busy_ns)
+{
+	struct dlsi_onnx_shape shapes[DLSI_ROW_FIELDS];
+	size_t inputs = dlsi_model_input_count(batch->model->model);
+
+	for (uint32_t first = 0, end; first < batch->task->count && !dls_task_cancelled(batch->task); first = end) {
+		struct dls_error err;
+		int rc = find_shapes(batch->model, batch->task, first, shapes, &err);
+
+		end = rc ? first + 1 : end_of_shapes(batch, first + 1, shapes, inputs);
+		if (rc == 0)
+			rc = find_model(inference, files, shapes, &batch->model, &err);
+		if (rc)
+			fail_range(batch->task, first, end, &err);
+		else
+			run_range(inference, batch, first, end, busy_ns);
+	}
 }
 
 uint64_t dlsi_inference_run(
 	struct dlsi_inference *inference, const struct dlsi_model_files *files, struct dls_task *task)
 {
 	struct batch batch = {.task = task, .places = inference->places};
-	uint32_t most = 0, count;
 	struct dls_error err;
 	int64_t busy_ns = 0;
-	int rc = find_model(inference, files, &batch.model, &err);
 
-	if (rc == 0) {
-		most = dlsi_inference_model_batch(batch.model);
-		rc = dlsi_inference_model_reserve(batch.model, most < task->count ? most : task->count, &err);
-	}
-	if (rc)
-		fail_all(task, &err);
-	for (uint32_t first = 0; rc == 0 && first < task->count && !dls_task_cancelled(task); first += count) {
-		int64_t start_ns = dlsi_clock_monotonic_ns();
-
-		count = task->count - first < most ? task->count - first : most;
-		for (uint32_t i = 0; i < count; i++)
-			inference->places[i].item = first + i;
-		dlsi_crew_run(inference->crew, prepare_place, &batch, count);
-		busy_ns += dlsi_clock_monotonic_ns() - start_ns;
-		run_places(&batch, sort_out(&batch, count), most, &busy_ns);
-	}
+	if (find_model(inference, files, NULL, &batch.model, &err))
+		fail_range(task, 0, task->count, &err);
+	else if (batch.model->by_items)
+		run_by_sizes(inference, files, &batch, &busy_ns);
+	else
+		run_range(inference, &batch, 0, task->count, &busy_ns);
 	return (uint64_t)busy_ns;
 }

@@ -1,15 +1,19 @@
 #include "worker/inference_model.h"
 
 #include "base/limits.h"
+#include "media/npy.h"
 #include "model/folder.h"
+#include "model/shapes.h"
 #include <string.h>
 
 static int make_plan(struct dlsi_inference_model *model, struct dls_error *err)
 {
 	const struct dlsi_model *on_device = model->model;
-	struct dlsi_model_ports ports = {dlsi_model_input(on_device, 0), dlsi_model_output(on_device, 0),
-		dlsi_model_input_count(on_device), dlsi_model_output_count(on_device),
-		!dlsi_model_unbatchable(on_device)};
+	struct dlsi_model_ports ports = {.inputs = dlsi_model_input(on_device, 0),
+		.outputs = dlsi_model_output(on_device, 0),
+		.input_count = dlsi_model_input_count(on_device),
+		.output_count = dlsi_model_output_count(on_device),
+		.batchable = !dlsi_model_unbatchable(on_device)};
 
 	return dlsi_model_plan_init(&model->plan, model->alloc, &model->description, &ports, err);
 }
@@ -70,23 +74,68 @@ static int hold_files(struct dlsi_inference_model *model, const struct dlsi_mode
 	return 0;
 }
 
-static int load(struct dlsi_inference_model *model, struct dlsi_device *device, const struct dlsi_model_files *files,
-	struct dls_error *err)
+static int load_onnx(struct dlsi_inference_model *model, struct dlsi_device *device,
+	const struct dlsi_model_files *files, const struct dlsi_onnx_shape *shapes, struct dls_error *err)
 {
-	const struct dlsi_frame *json = find_file(files, DLSI_MODEL_JSON), *file = find_file(files, DLSI_MODEL_ONNX);
+	const struct dlsi_frame *file = find_file(files, DLSI_MODEL_ONNX);
 	struct dlsi_onnx onnx = {.file = dlsi_frame_data(file),
 		.length = dlsi_frame_size(file),
+		.shapes = shapes,
+		.shape_count = shapes ? DLSI_ROW_FIELDS : 0,
 		.find = find_data,
 		.find_arg = (void *)files};
+
+	return dlsi_model_load(model->alloc, device, DLSI_MODEL_ONNX, &onnx, &model->model, err);
+}
+
+/* Loads it once more if model.json says what the file leaves open. */
+static int load_described(struct dlsi_inference_model *model, struct dlsi_device *device,
+	const struct dlsi_model_files *files, struct dls_error *err)
+{
+	struct dlsi_onnx_shape shapes[DLSI_ROW_FIELDS];
+	size_t inputs = dlsi_model_input_count(model->model);
+
+	if (inputs > DLSI_ROW_FIELDS)
+		return dlsi_fail(err, DLS_ELIMIT, "the model has %zu inputs; it may have %d", inputs, DLSI_ROW_FIELDS);
+	model->by_items =
+		!dlsi_model_shapes_described(&model->description, dlsi_model_input(model->model, 0), inputs, shapes);
+	if (model->by_items)
+		return 0;
+	dlsi_model_destroy(model->model);
+	model->model = NULL;
+	return load_onnx(model, device, files, shapes, err);
+}
+
+static int load(struct dlsi_inference_model *model, struct dlsi_device *device, const struct dlsi_model_files *files,
+	const struct dlsi_onnx_shape *shapes, struct dls_error *err)
+{
+	const struct dlsi_frame *json = find_file(files, DLSI_MODEL_JSON);
 	int rc = json ? dlsi_description_parse(
 				&model->description, DLSI_MODEL_JSON, dlsi_frame_data(json), dlsi_frame_size(json), err)
 		      : 0;
 
-	return rc ? rc : dlsi_model_load(model->alloc, device, DLSI_MODEL_ONNX, &onnx, &model->model, err);
+	if (rc == 0)
+		rc = load_onnx(model, device, files, shapes, err);
+	if (rc == 0 && dlsi_model_unsized(model->model))
+		rc = load_described(model, device, files, err);
+	return rc;
+}
+
+static int note_shapes(struct dlsi_inference_model *model, const struct dlsi_onnx_shape *shapes, struct dls_error *err)
+{
+	size_t inputs = dlsi_model_input_count(model->model);
+
+	model->by_items = true;
+	model->shapes = dlsi_calloc(model->alloc, inputs, sizeof *shapes);
+	if (!model->shapes)
+		return dlsi_fail_memory(err);
+	memcpy(model->shapes, shapes, inputs * sizeof *shapes);
+	return 0;
 }
 
 int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_device *device,
-	const struct dlsi_model_files *files, struct dlsi_inference_model **model_out, struct dls_error *err)
+	const struct dlsi_model_files *files, const struct dlsi_onnx_shape *shapes,
+	struct dlsi_inference_model **model_out, struct dls_error *err)
 {
 	struct dlsi_inference_model *model = dlsi_calloc(alloc, 1, sizeof *model);
 	int rc;
@@ -100,10 +149,12 @@ int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_devi
 	dlsi_arena_init(&model->buffers, alloc);
 	rc = hold_files(model, files, err);
 	if (rc == 0)
-		rc = load(model, device, files, err);
-	if (rc == 0)
+		rc = load(model, device, files, shapes, err);
+	if (rc == 0 && shapes)
+		rc = note_shapes(model, shapes, err);
+	if (rc == 0 && !dlsi_model_unsized(model->model))
 		rc = make_plan(model, err);
-	if (rc == 0)
+	if (rc == 0 && !dlsi_model_unsized(model->model))
 		rc = make_tensors(model, err);
 	if (rc)
 		dlsi_inference_model_destroy(model);
@@ -119,6 +170,7 @@ void dlsi_inference_model_destroy(struct dlsi_inference_model *model)
 	dlsi_free(model->alloc, model->inputs);
 	dlsi_free(model->alloc, model->outputs);
 	dlsi_free(model->alloc, model->best);
+	dlsi_free(model->alloc, model->shapes);
 	dlsi_model_plan_fini(&model->plan);
 	dlsi_model_destroy(model->model);
 	dlsi_description_fini(&model->description);
@@ -126,6 +178,30 @@ void dlsi_inference_model_destroy(struct dlsi_inference_model *model)
 		dlsi_frame_unref(model->files[--model->file_count]);
 	dlsi_free(model->alloc, model->files);
 	dlsi_free(model->alloc, model);
+}
+
+bool dlsi_inference_model_has(const struct dlsi_inference_model *model, const struct dlsi_onnx_shape *shapes)
+{
+	size_t inputs = dlsi_model_input_count(model->model);
+
+	return model->shapes && memcmp(model->shapes, shapes, inputs * sizeof *shapes) == 0;
+}
+
+int dlsi_inference_model_shape(const struct dlsi_inference_model *model, size_t i, const struct dlsi_task_input *item,
+	struct dlsi_onnx_shape *shape_out, struct dls_error *err)
+{
+	const struct dlsi_model_port *port = dlsi_model_input(model->model, i);
+	const struct dlsi_input_description *how = dlsi_description_input(&model->description, port->name);
+	const struct dls_tensor *tensor = item->tensor;
+	struct dlsi_array array;
+	int rc;
+
+	if (!item->is_file)
+		return dlsi_model_shape_of_item(port, how, tensor->dtype, tensor->rank, tensor->dims, shape_out, err);
+	if (!dlsi_npy_recognise(tensor->data, tensor->bytes))
+		return dlsi_model_shape_of_photo(port, how, shape_out, err);
+	rc = dlsi_npy_parse(tensor->data, tensor->bytes, &array, err);
+	return rc ? rc : dlsi_model_shape_of_item(port, how, array.dtype, array.rank, array.dims, shape_out, err);
 }
 
 uint32_t dlsi_inference_model_batch(const struct dlsi_inference_model *model)

@@ -16,6 +16,8 @@ struct dlsi_inference_model {
 	uint64_t bytes; /* of them together */
 	struct dlsi_description description;
 	struct dlsi_model *model;
+	bool by_items;                  /* its sizes are those of the items that it is for */
+	struct dlsi_onnx_shape *shapes; /* if so; NULL: of none, there are only ports to be looked at */
 	struct dlsi_model_plan plan;
 	struct dls_tensor *inputs;  /* of a run of all `capacity` places */
 	struct dls_tensor *outputs; /* with the dims that those which are bounded had in the last run */
@@ -25,10 +27,20 @@ struct dlsi_inference_model {
 	const struct dlsi_alloc *alloc;
 };
 
-/* Errors: those of dlsi_description_parse, dlsi_model_load and dlsi_model_plan_init. */
+/* For inputs of these shapes. NULL: for those that the files say, and if they leave something open there is no more
+ * than dlsi_inference_model_shape to be had. Errors: those of dlsi_description_parse, dlsi_model_load and
+ * dlsi_model_plan_init. */
 int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_device *device,
-	const struct dlsi_model_files *files, struct dlsi_inference_model **model_out, struct dls_error *err);
+	const struct dlsi_model_files *files, const struct dlsi_onnx_shape *shapes,
+	struct dlsi_inference_model **model_out, struct dls_error *err);
 void dlsi_inference_model_destroy(struct dlsi_inference_model *model);
+
+/* Whether it is for inputs of these shapes. */
+bool dlsi_inference_model_has(const struct dlsi_inference_model *model, const struct dlsi_onnx_shape *shapes);
+
+/* The shape that input `i` has with this item. Errors: as dlsi_model_shape_of_item, dlsi_npy_parse. */
+int dlsi_inference_model_shape(const struct dlsi_inference_model *model, size_t i, const struct dlsi_task_input *item,
+	struct dlsi_onnx_shape *shape_out, struct dls_error *err);
 
 /* The most items of one run. */
 uint32_t dlsi_inference_model_batch(const struct dlsi_inference_model *model);

@@ -2,7 +2,8 @@
  * standard input, one a line:
  *
  *   load FILE              the model that later commands are about, with the data in other files of its folder
- *   run BATCH COUNT        runs it once; COUNT tensors follow, each a line "TYPE DIM..." and then its bytes
+ *   run BATCH COUNT        runs it once; COUNT tensors follow, each a line "TYPE DIM..." and then its bytes. Of a model
+ *                          whose sizes are open the batch is the one that the tensors have
  *   time BATCH MS          runs it again on the inputs of the last run, until MS milliseconds are over, at least once
  *
  * The answer is a line "error CODE SENTENCE", or "ok" with these numbers behind it:
@@ -17,6 +18,7 @@
 #include "device/device.h"
 #include "device/model.h"
 #include "model/data.h"
+#include "model/sized.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +30,10 @@ struct tool {
 	struct dlsi_device *device;
 	uint8_t *file; /* its bytes, which the model points into, as it does into those of `data` */
 	struct dlsi_model_data data;
+	struct dlsi_onnx onnx;
 	struct dlsi_model *model;
+	struct dlsi_sized sized; /* what becomes of a model whose sizes are open */
+	struct dlsi_model *last; /* that was run */
 	struct dls_tensor in[PORTS], out[PORTS];
 	size_t in_count, out_count;
 };
@@ -43,8 +48,9 @@ static void unload(struct tool *tool)
 {
 	free_tensors(tool->in, &tool->in_count);
 	free_tensors(tool->out, &tool->out_count);
+	dlsi_sized_fini(&tool->sized);
 	dlsi_model_destroy(tool->model);
-	tool->model = NULL;
+	tool->model = tool->last = NULL;
 	dlsi_free(&dlsi_alloc_libc, tool->file);
 	tool->file = NULL;
 	dlsi_model_data_fini(&tool->data);
@@ -76,18 +82,19 @@ static void print_ports(const struct dlsi_model *model)
 
 static int load(struct tool *tool, char *path, struct dls_error *err)
 {
-	struct dlsi_onnx onnx = {.find = dlsi_model_data_find, .find_arg = &tool->data};
 	int64_t begin = dlsi_clock_monotonic_ns();
 	int rc;
 
 	path[strcspn(path, "\n")] = 0;
 	unload(tool);
-	rc = dlsi_file_read(&dlsi_alloc_libc, path, DLSI_MODEL_FILE_BYTES, &tool->file, &onnx.length, err);
-	onnx.file = tool->file;
+	tool->onnx = (struct dlsi_onnx){.find = dlsi_model_data_find, .find_arg = &tool->data};
+	tool->sized = (struct dlsi_sized){.alloc = &dlsi_alloc_libc, .device = tool->device};
+	rc = dlsi_file_read(&dlsi_alloc_libc, path, DLSI_MODEL_FILE_BYTES, &tool->file, &tool->onnx.length, err);
+	tool->onnx.file = tool->file;
 	if (rc == 0)
 		rc = dlsi_model_data_init(&tool->data, &dlsi_alloc_libc, path, err);
 	if (rc == 0)
-		rc = dlsi_model_load(&dlsi_alloc_libc, tool->device, path, &onnx, &tool->model, err);
+		rc = dlsi_model_load(&dlsi_alloc_libc, tool->device, path, &tool->onnx, &tool->model, err);
 	if (rc == 0) {
 		printf("ok %" PRId64, dlsi_clock_monotonic_ns() - begin);
 		print_ports(tool->model);
@@ -142,17 +149,17 @@ static int read_inputs(struct tool *tool, size_t count, struct dls_error *err)
 
 static int make_outputs(struct tool *tool, int64_t batch, struct dls_error *err)
 {
-	size_t count = dlsi_model_output_count(tool->model);
+	size_t count = dlsi_model_output_count(tool->last);
 	int rc = count <= PORTS ? 0 : dlsi_fail(err, DLS_EINVAL, "%zu outputs are more than this program takes", count);
 
 	free_tensors(tool->out, &tool->out_count);
 	while (rc == 0 && tool->out_count < count) {
-		const struct dlsi_model_port *port = dlsi_model_output(tool->model, tool->out_count);
+		const struct dlsi_model_port *port = dlsi_model_output(tool->last, tool->out_count);
 		struct dls_tensor *tensor = &tool->out[tool->out_count++];
 
 		*tensor = (struct dls_tensor){.size = sizeof *tensor, .dtype = port->dtype, .rank = port->rank};
 		memcpy(tensor->dims, port->dims, sizeof port->dims);
-		if (!dlsi_model_unbatchable(tool->model))
+		if (!dlsi_model_unbatchable(tool->last))
 			tensor->dims[0] *= batch;
 		rc = give_memory(tensor, err);
 	}
@@ -182,12 +189,15 @@ static int run(struct tool *tool, const char *words, struct dls_error *err)
 	rc = read_inputs(tool, count, err);
 	if (rc == 0 && count != dlsi_model_input_count(tool->model))
 		rc = dlsi_fail(err, DLS_EINVAL, "the model takes %zu inputs", dlsi_model_input_count(tool->model));
+	tool->last = tool->model;
+	if (rc == 0 && dlsi_sized_wanted(tool->model, tool->in))
+		rc = dlsi_sized_find(&tool->sized, "it", &tool->onnx, tool->in, count, &tool->last, &batch, err);
 	if (rc == 0)
 		rc = make_outputs(tool, batch, err);
 	memcpy(outputs, tool->out, sizeof outputs);
 	begin = dlsi_clock_monotonic_ns();
 	if (rc == 0)
-		rc = dlsi_model_run(tool->model, batch, tool->in, outputs, err);
+		rc = dlsi_model_run(tool->last, batch, tool->in, outputs, err);
 	if (rc == 0) {
 		printf("ok %" PRId64 " %zu\n", dlsi_clock_monotonic_ns() - begin, tool->out_count);
 		print_outputs(outputs, tool->out_count);
@@ -209,7 +219,7 @@ static int measure(struct tool *tool, const char *words, struct dls_error *err)
 		return dlsi_fail(err, DLS_ESTATE, "the model has not been run yet");
 	while (rc == 0 && (runs == 0 || spent < milliseconds * DLSI_MILLISECOND_NS)) {
 		memcpy(outputs, tool->out, sizeof outputs);
-		rc = dlsi_model_run(tool->model, batch, tool->in, outputs, err);
+		rc = dlsi_model_run(tool->last, batch, tool->in, outputs, err);
 		spent = dlsi_clock_monotonic_ns() - begin;
 		runs++;
 	}

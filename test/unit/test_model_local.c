@@ -1,6 +1,7 @@
 /* Models that a program opens and runs by itself, from any number of threads. */
 #include "base/file.h"
 #include "base/thread.h"
+#include "test/unit/onnx.h"
 #include "test/unit/unit.h"
 #include <dirent.h>
 #include <dlsched/client.h>
@@ -158,15 +159,90 @@ static void test_refuses_what_does_not_fit(void **state)
 	bad.dtype = DLS_INT32;
 	assert_int_equal(dls_model_run(model, &bad, 1, &outputs, &count, &err), DLS_EINVAL);
 	bad = good;
-	bad.dims[0] = bad.bytes = 0;
-	assert_int_equal(dls_model_run(model, &bad, 1, &outputs, &count, &err), DLS_EINVAL);
-	assert_non_null(strstr(err.text, "no items"));
-	bad = good;
 	bad.data = (const char *)good.data + 1;
 	assert_int_equal(dls_model_run(model, &bad, 1, &outputs, &count, &err), DLS_EINVAL);
 	assert_int_equal(dls_model_run(NULL, &good, 1, &outputs, &count, &err), DLS_EINVAL);
 	assert_null(outputs);
 	assert_int_equal(count, 7);
+	dls_model_destroy(model);
+	dls_ctx_destroy(ctx);
+}
+
+static void test_no_items_have_no_rows(void **state)
+{
+	struct dls_model *model;
+	struct dls_ctx *ctx = open_model(&model);
+	struct dls_tensor none = batch_of(0), *outputs;
+	uint32_t count;
+
+	(void)state;
+	assert_int_equal(dls_model_run(model, &none, 1, &outputs, &count, NULL), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(outputs->dims[0], 0);
+	assert_int_equal(outputs->dims[1], CLASSES);
+	assert_int_equal(outputs->bytes, 0);
+	dls_free(ctx, outputs);
+	dls_model_destroy(model);
+	dls_ctx_destroy(ctx);
+}
+
+static struct dls_model *open_text(struct dls_ctx *ctx, const char *text)
+{
+	char *path = dlsi_file_join(unit_alloc(), unit_folder(), "net.onnx");
+	struct dlsi_rng rng = unit_rng(1);
+	struct dlsi_buffer file;
+	struct dls_model *model;
+	struct dls_error err;
+
+	unit_onnx(&file, &rng, text);
+	assert_int_equal(dlsi_file_write(unit_alloc(), path, 0600, file.data, file.length, NULL), 0);
+	if (dls_model_open(ctx, path, &model, &err))
+		fail_msg("%s", err.text);
+	dlsi_buffer_fini(&file);
+	dlsi_free(unit_alloc(), path);
+	return model;
+}
+
+static void test_sizes_come_with_the_tensors(void **state)
+{
+	struct dls_tensor input = batch_of(1), *outputs;
+	struct dls_model_memory memory = DLS_MODEL_MEMORY_INIT;
+	struct dls_model *model;
+	struct dls_error err;
+	struct dls_ctx *ctx;
+	uint32_t count;
+	char *json;
+
+	(void)state;
+	assert_int_equal(dls_ctx_create(NULL, &ctx, NULL), 0);
+	model = open_text(ctx, "in x ? 3 ?\nnode ReduceSum x a > y keepdims:i=0\nints a 2\nout y ? 3\n");
+	assert_int_equal(dls_model_describe(model, &json, NULL), 0);
+	assert_non_null(strstr(json, "\"dims\":[null,3,null]"));
+	assert_non_null(strstr(json, "\"dims\":[null,3]"));
+	assert_null(strstr(json, "batchable"));
+	dls_free(ctx, json);
+	for (int64_t size = 1; size < 20; size++) {
+		float sum = 0;
+
+		input.rank = 3;
+		input.dims[0] = 1 + size % 3;
+		input.dims[1] = 3;
+		input.dims[2] = size;
+		input.bytes = (size_t)((1 + size % 3) * 3 * size) * sizeof(float);
+		assert_int_equal(dls_model_run(model, &input, 1, &outputs, &count, &err), 0);
+		assert_int_equal(outputs->rank, 2);
+		assert_int_equal(outputs->dims[0], 1 + size % 3);
+		for (int64_t i = 0; i < size; i++)
+			sum += pictures[0][i];
+		assert_true(fabsf(((const float *)outputs->data)[0] - sum) < 1e-4f);
+		dls_free(ctx, outputs);
+	}
+	assert_int_equal(dls_model_prepare(model, 1, &memory, &err), DLS_ESTATE);
+	assert_non_null(strstr(err.text, "leaves sizes of its inputs open"));
+	input.dims[1] = 1;
+	input.bytes /= 3;
+	assert_int_equal(dls_model_run(model, &input, 1, &outputs, &count, &err), DLS_EINVAL);
+	assert_non_null(strstr(err.text, "the model takes float32 [?, 3, ?]"));
 	dls_model_destroy(model);
 	dls_ctx_destroy(ctx);
 }
@@ -302,5 +378,6 @@ static void test_a_forked_child_is_told(void **state)
 }
 
 UNIT_MAIN(test_names_classes, test_a_batch_is_its_items, test_folder_that_is_written_over_meanwhile,
-	test_refuses_what_does_not_fit, test_many_threads_share_it, test_too_many_threads_are_refused,
-	test_prepares_and_profiles, test_a_forked_child_is_told)
+	test_refuses_what_does_not_fit, test_no_items_have_no_rows, test_sizes_come_with_the_tensors,
+	test_many_threads_share_it, test_too_many_threads_are_refused, test_prepares_and_profiles,
+	test_a_forked_child_is_told)
