@@ -27,9 +27,31 @@ static bool is_list_of_objects(const cJSON *value)
 	return cJSON_IsArray(value) && value->child && cJSON_IsObject(value->child);
 }
 
-/* The names of the members of all rows that are no tables themselves, in the order in which they first appear, and the
- * width of each column. */
-static int measure(const cJSON *rows, const char *names[COLUMNS], int widths[COLUMNS])
+struct column {
+	const char *name;
+	int width;
+	bool numbers; /* and nothing else: they stand at the right, with as many decimals each */
+	int decimals;
+};
+
+static int count_decimals(const char *cell)
+{
+	const char *point = strchr(cell, '.');
+
+	return point && !strchr(cell, 'e') ? (int)strlen(point + 1) : 0;
+}
+
+/* As in its column. */
+static void spell_in(const struct column *column, const cJSON *value, char cell[CELL_BYTES])
+{
+	if (column->numbers && column->decimals && cJSON_IsNumber(value))
+		snprintf(cell, CELL_BYTES, "%.*f", column->decimals, value->valuedouble);
+	else
+		spell(value, cell);
+}
+
+/* The members of all rows that are no tables themselves, in the order in which they first appear. */
+static int measure(const cJSON *rows, struct column columns[COLUMNS])
 {
 	char cell[CELL_BYTES];
 	const cJSON *row, *member;
@@ -43,23 +65,45 @@ static int measure(const cJSON *rows, const char *names[COLUMNS], int widths[COL
 				continue;
 			spell(member, cell);
 			width = cli_text_columns(cell);
-			while (i < count && strcmp(names[i], member->string) != 0)
+			while (i < count && strcmp(columns[i].name, member->string) != 0)
 				i++;
 			if (i == COLUMNS)
 				continue;
-			if (i == count) {
-				names[count] = member->string;
-				widths[count++] = cli_text_columns(member->string);
-			}
-			if (width > widths[i])
-				widths[i] = width;
+			if (i == count)
+				columns[count++] = (struct column){
+					member->string, cli_text_columns(member->string), .numbers = true};
+			columns[i].numbers &= cJSON_IsNumber(member);
+			if (columns[i].decimals < count_decimals(cell))
+				columns[i].decimals = count_decimals(cell);
+			if (width > columns[i].width)
+				columns[i].width = width;
 		}
 	return count;
 }
 
-static void print_cell(const char *cell, int width, bool last)
+/* Decimals that a number gets to be like the others may make it wider. */
+static void widen(const cJSON *rows, struct column *columns, int count)
 {
-	cli_text_print(cell, last ? 0 : width + GAP);
+	char cell[CELL_BYTES];
+	const cJSON *row;
+
+	cJSON_ArrayForEach (row, rows)
+		for (int i = 0; i < count; i++) {
+			spell_in(&columns[i], cJSON_GetObjectItemCaseSensitive(row, columns[i].name), cell);
+			if (cli_text_columns(cell) > columns[i].width)
+				columns[i].width = cli_text_columns(cell);
+		}
+}
+
+static void print_cell(const char *cell, const struct column *column, bool last)
+{
+	int behind = last ? 0 : column->width + GAP;
+
+	if (column->numbers) {
+		printf("%*s", column->width - cli_text_columns(cell), "");
+		behind = last ? 0 : cli_text_columns(cell) + GAP;
+	}
+	cli_text_print(cell, behind);
 	if (last)
 		putchar('\n');
 }
@@ -86,19 +130,20 @@ static void print_inner_tables(const cJSON *rows, int indent)
 
 static void print_table(const cJSON *rows, int indent)
 {
-	const char *names[COLUMNS];
-	int widths[COLUMNS], count = measure(rows, names, widths);
+	struct column columns[COLUMNS];
+	int count = measure(rows, columns);
 	char cell[CELL_BYTES];
 	const cJSON *row;
 
+	widen(rows, columns, count);
 	printf("%*s", indent, "");
 	for (int i = 0; i < count; i++)
-		print_cell(names[i], widths[i], i + 1 == count);
+		print_cell(columns[i].name, &columns[i], i + 1 == count);
 	cJSON_ArrayForEach (row, rows) {
 		printf("%*s", indent, "");
 		for (int i = 0; i < count; i++) {
-			spell(cJSON_GetObjectItemCaseSensitive(row, names[i]), cell);
-			print_cell(cell, widths[i], i + 1 == count);
+			spell_in(&columns[i], cJSON_GetObjectItemCaseSensitive(row, columns[i].name), cell);
+			print_cell(cell, &columns[i], i + 1 == count);
 		}
 	}
 	print_inner_tables(rows, indent);

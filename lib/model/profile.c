@@ -196,7 +196,8 @@ static bool add_node(const struct profile *profile, cJSON *nodes, uint32_t numbe
 	cJSON *row = cJSON_CreateObject();
 	bool good = row && kernels && cJSON_AddStringToObject(row, "node", last ? "(outputs)" : node->name) &&
 		    cJSON_AddStringToObject(row, "operator", last ? "-" : node->op->name) &&
-		    cJSON_AddStringToObject(row, "kernel", kernels) && cJSON_AddNumberToObject(row, "ms", ns / 1e6) &&
+		    cJSON_AddStringToObject(row, "kernel", kernels) &&
+		    cJSON_AddNumberToObject(row, "ms", round_to(ns / 1e6, 1e-4)) &&
 		    cJSON_AddNumberToObject(row, "share", total_ns > 0 ? round_to(ns / total_ns, 1e-4) : 0) &&
 		    (work <= 0 || ns <= 0 || cJSON_AddNumberToObject(row, "gflops", round_to(work / ns, 1e-2)));
 
@@ -231,7 +232,7 @@ static int tell(const struct profile *profile, char **json_out, struct dls_error
 	if (json && cJSON_AddNumberToObject(json, "batch", (double)profile->batch) &&
 		cJSON_AddNumberToObject(json, "threads", dlsi_parallel_threads()) &&
 		cJSON_AddNumberToObject(json, "runs", profile->runs) && add_nodes(profile, json) &&
-		cJSON_AddNumberToObject(json, "ms", total_ns / 1e6) &&
+		cJSON_AddNumberToObject(json, "ms", round_to(total_ns / 1e6, 1e-4)) &&
 		(total_ns <= 0 || cJSON_AddNumberToObject(json, "gflops", round_to(work / total_ns, 1e-2))) &&
 		cJSON_AddNumberToObject(json, "weight_bytes", (double)memory.weight_bytes) &&
 		cJSON_AddNumberToObject(json, "activation_bytes", (double)memory.activation_bytes))

@@ -2,6 +2,7 @@
 
 import array
 import gc
+import os
 import threading
 
 import numpy
@@ -172,6 +173,21 @@ def test_threads_share_a_model(fashion):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_a_forked_child_is_told(fashion):
+    """It has none of the threads; its parent's model goes on."""
+    fashion(pictures(1))
+    child = os.fork()
+    if not child:
+        try:
+            fashion(pictures(1))
+        except errors.EFORK:
+            os._exit(7)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert fashion(pictures(1)).shape == (1, 10)
 
 
 def test_a_closed_model_says_so(fashion):

@@ -73,8 +73,13 @@ def test_profile_tells_of_each_node(programs, fashion):
         assert ("gflops" in node) == (node["operator"] in ("Conv", "Gemm"))
     assert 0 < sum(node["ms"] for node in found["nodes"]) < 2 * found["ms"]
     assert found["weight_bytes"] > 0 and found["activation_bytes"] > 0
-    words = [line.split()[:2] for line in model(programs, "profile", "--runs", 1, fashion).out.splitlines()]
+    lines = model(programs, "profile", "--runs", 1, fashion).out.splitlines()
+    words = [line.split()[:2] for line in lines]
     assert ["conv1", "Conv"] in words and ["softmax", "Softmax"] in words
+    table = lines[lines.index("nodes:") + 1 :][: 1 + len(operators)]
+    assert len({len(line) for line in table}) == 1, "numbers stand at the right"
+    end = table[0].rindex(" ms ") + 3
+    assert len({line[:end].rindex(".") for line in table[1:]}) == 1, "with as many decimals each"
 
 
 def test_a_model_that_is_not_batched_says_so(programs, tmp_path):
@@ -167,7 +172,7 @@ def expect(programs, tmp_path, double):
         for name, array in (("x", x), ("y", y), ("z", z)):
             numpy.save(tmp_path / f"{name}.npy", array)
         files = [tmp_path / f"{name}.npy" for name in "xyz"]
-        kind = {"float32": 1, "int64": 7}[x.dtype.name]
+        kind = {"float32": 1, "int64": 7, "uint64": 13}[x.dtype.name]
         return model(programs, "run", double(kind), files[0], "--expect", files[1], "--expect", files[2], *words)
 
     return run
@@ -219,14 +224,15 @@ def test_expect_and_what_is_not_a_number(expect):
         assert ended.code == 1 and f"1 of 3 elements, most at [0, {column}]" in ended.err
 
 
-def test_expect_is_exact_for_large_integers(expect):
+@pytest.mark.parametrize("x", [numpy.int64([[2**61 + 1, -5, 0]]), numpy.uint64([[2**62 + 1, 5, 0]])], ids=["int64", "uint64"])
+def test_expect_is_exact_for_large_integers(expect, x):
     """Two that are one as float64."""
-    x = numpy.int64([[2**61 + 1, -5, 0]])
     assert expect(x, 2 * x, x - x, "--rtol", 0, "--atol", 0).code == 0
-    y = 2 * x
-    y[0, 0] += 1
-    ended = expect(x, y, x - x, "--rtol", 0, "--atol", 0)
-    assert ended.code == 1 and "which is off by 1;" in ended.err
+    for step in (1, -1):
+        y = 2 * x
+        y[0, 0] = int(y[0, 0]) + step
+        ended = expect(x, y, x - x, "--rtol", 0, "--atol", 0)
+        assert ended.code == 1 and "which is off by 1;" in ended.err
 
 
 def test_expect_of_another_shape_or_type(expect, tmp_path):

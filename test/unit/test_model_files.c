@@ -124,6 +124,24 @@ static void assert_refused(
 		fail_msg("\"%s\" does not say \"%s\"", err.text, says);
 }
 
+/* Bytes that could be a number of items if they were float32. */
+static void test_rows_of_another_type(void **state)
+{
+	static const int64_t dims[] = {2, 1, 28, 28};
+	struct dlsi_model_folder model = open_model(FASHION);
+	const char *path = path_of("wrong.npy");
+	struct dlsi_buffer bytes;
+
+	(void)state;
+	dlsi_buffer_init(&bytes, unit_alloc());
+	dlsi_npy_append_header(&bytes, DLS_FLOAT64, 4, dims);
+	memset(dlsi_buffer_extend(&bytes, 2 * PIXELS * sizeof(double)), 0, 2 * PIXELS * sizeof(double));
+	write_file("wrong.npy", &bytes);
+	dlsi_buffer_fini(&bytes);
+	assert_refused(&model, &path, 1, DLS_EINVAL, "this item is float64 [2, 1, 28, 28]");
+	dlsi_model_folder_close(&model);
+}
+
 static void test_more_items_than_a_run_takes(void **state)
 {
 	static const int64_t item[] = {1, 28, 28};
@@ -202,5 +220,5 @@ static void test_memory_runs_out(void **state)
 	dlsi_model_folder_close(&model);
 }
 
-UNIT_MAIN(test_forms_one_behind_the_other, test_more_items_than_a_run_takes, test_items_that_run_one_by_one,
-	test_memory_runs_out)
+UNIT_MAIN(test_forms_one_behind_the_other, test_rows_of_another_type, test_more_items_than_a_run_takes,
+	test_items_that_run_one_by_one, test_memory_runs_out)
