@@ -25,7 +25,7 @@ struct dls_worker_options {
 	const char *data_bind; /* where results above 64 KB are fetched; as in dls_client_options */
 	int insecure;          /* 1: may use a master or listen beyond loopback, unencrypted and unauthenticated */
 	const char *cache_dir; /* where models are kept by content; NULL: $XDG_CACHE_HOME/dlsched or ~/.cache/dlsched */
-	uint32_t devices;      /* tasks run at once, each on its own executor thread; 0: 1 */
+	uint32_t devices;      /* tasks run at once, each on its own executor thread; they share models; 0: 1 */
 	uint32_t credits;      /* tasks a device holds at most at once, the running one included: the master gives it 2
 				* to 64 by their time and size; 0: 64 */
 	int no_models;         /* 1: only handlers */

@@ -13,7 +13,7 @@
 
 struct dlsi_graph;
 
-#define DLSI_DEVICE_ABI 1
+#define DLSI_DEVICE_ABI 2
 
 /* What a program is and takes. */
 struct dlsi_device_facts {
@@ -40,6 +40,10 @@ struct dlsi_device_ops {
 	/* The graph outlives the set. Errors: DLS_EUNSUPPORTED (names the node), DLS_ENOMEM, DLS_EIO. */
 	int (*set_create)(void *state, const struct dlsi_graph *graph, void **set_out, struct dls_error *err);
 	void (*set_destroy)(void *set);
+
+	/* Another set on the same graph and the same weights, for another thread; `set` may be in use. Either may be
+	 * destroyed first. Errors: DLS_ENOMEM, DLS_EIO. */
+	int (*set_share)(void *set, void **other_out, struct dls_error *err);
 
 	/* Errors: as set_create. */
 	int (*program_create)(void *set, int64_t batch, void **program_out, struct dls_error *err);

@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "reader/load.h"
 #include "rewrite/rewrite.h"
+#include <stdatomic.h>
 #include <string.h>
 
 /* A program that is ready, for one batch size. */
@@ -14,13 +15,20 @@ struct plan {
 	uint64_t used; /* the model's count of runs when it ran last */
 };
 
+/* What models that share their weights have in common. */
+struct origin {
+	const struct dlsi_alloc *alloc;
+	atomic_uint models;
+	char *name;
+	struct dlsi_graph *graph;
+	struct dlsi_model_port *ports; /* inputs, then outputs */
+};
+
 struct dlsi_model {
 	const struct dlsi_alloc *alloc;
 	struct dlsi_device *device;
-	char *name;
-	struct dlsi_graph *graph;
-	void *set;
-	struct dlsi_model_port *ports; /* inputs, then outputs */
+	struct origin *origin;
+	void *set; /* NULL: the model is unsized */
 	struct plan plans[DLSI_PLANS_PER_MODEL];
 	const struct plan *last; /* used; NULL: none, or none could be made */
 	uint64_t runs;
@@ -38,51 +46,101 @@ struct dlsi_model_port dlsi_model_port_of(const struct dlsi_value *value)
 	return port;
 }
 
-static int list_ports(struct dlsi_model *model, struct dls_error *err)
+static int list_ports(struct origin *origin, struct dls_error *err)
 {
-	const struct dlsi_graph *graph = model->graph;
+	const struct dlsi_graph *graph = origin->graph;
 	size_t count = (size_t)graph->input_count + graph->output_count;
 
-	model->ports = dlsi_calloc(model->alloc, count, sizeof *model->ports);
-	if (!model->ports)
+	origin->ports = dlsi_calloc(origin->alloc, count, sizeof *origin->ports);
+	if (!origin->ports)
 		return dlsi_fail_memory(err);
 	for (size_t i = 0; i < count; i++) {
 		size_t number = i < graph->input_count ? graph->inputs[i] : graph->outputs[i - graph->input_count];
 
-		model->ports[i] = dlsi_model_port_of(&graph->values[number]);
+		origin->ports[i] = dlsi_model_port_of(&graph->values[number]);
 	}
 	return 0;
 }
 
-static int make_ready(struct dlsi_model *model, struct dls_error *err)
+static void drop(struct origin *origin)
 {
-	int rc = dlsi_graph_rewrite(model->graph, err);
+	if (!origin || atomic_fetch_sub(&origin->models, 1) > 1)
+		return;
+	dlsi_graph_destroy(origin->graph);
+	dlsi_free(origin->alloc, origin->ports);
+	dlsi_free(origin->alloc, origin->name);
+	dlsi_free(origin->alloc, origin);
+}
 
-	return rc ? rc : model->device->ops->set_create(model->device->state, model->graph, &model->set, err);
+static int read(const struct dlsi_alloc *alloc, const char *name, const struct dlsi_onnx *onnx,
+	struct origin **origin_out, struct dls_error *err)
+{
+	struct origin *origin = dlsi_calloc(alloc, 1, sizeof *origin);
+	int rc;
+
+	if (!origin)
+		return dlsi_fail_memory(err);
+	origin->alloc = alloc;
+	atomic_init(&origin->models, 1);
+	origin->name = dlsi_strdup(alloc, name);
+	rc = origin->name ? dlsi_graph_load(alloc, onnx, &origin->graph, err) : dlsi_fail_memory(err);
+	if (rc == 0)
+		rc = list_ports(origin, err);
+	if (rc == 0 && !origin->graph->unsized)
+		rc = dlsi_graph_rewrite(origin->graph, err);
+	if (rc)
+		drop(origin);
+	else
+		*origin_out = origin;
+	return rc;
+}
+
+static struct dlsi_model *make(const struct dlsi_alloc *alloc, struct dlsi_device *device)
+{
+	struct dlsi_model *model = dlsi_calloc(alloc, 1, sizeof *model);
+
+	if (model) {
+		model->alloc = alloc;
+		model->device = device;
+	}
+	return model;
 }
 
 int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, const char *name,
 	const struct dlsi_onnx *onnx, struct dlsi_model **model_out, struct dls_error *err)
 {
-	struct dlsi_model *model = dlsi_calloc(alloc, 1, sizeof *model);
+	struct dlsi_model *model = make(alloc, device);
 	int rc;
 
 	if (!model)
 		return dlsi_fail_memory(err);
-	model->alloc = alloc;
-	model->device = device;
-	model->name = dlsi_strdup(alloc, name);
-	rc = model->name ? dlsi_graph_load(alloc, onnx, &model->graph, err) : dlsi_fail_memory(err);
-	if (rc == 0)
-		rc = list_ports(model, err);
-	if (rc == 0 && !model->graph->unsized)
-		rc = make_ready(model, err);
+	rc = read(alloc, name, onnx, &model->origin, err);
+	if (rc == 0 && !model->origin->graph->unsized)
+		rc = device->ops->set_create(device->state, model->origin->graph, &model->set, err);
 	if (rc) {
 		dlsi_model_destroy(model);
 		return dlsi_fail_in(err, rc, "%s", name);
 	}
 	*model_out = model;
 	return 0;
+}
+
+int dlsi_model_share(const struct dlsi_model *model, struct dlsi_model **other_out, struct dls_error *err)
+{
+	struct dlsi_model *other = make(model->alloc, model->device);
+	int rc = 0;
+
+	if (!other)
+		return dlsi_fail_memory(err);
+	other->origin = model->origin;
+	atomic_fetch_add(&other->origin->models, 1);
+	if (model->set)
+		rc = model->device->ops->set_share(model->set, &other->set, err);
+	if (rc)
+		dlsi_model_destroy(other);
+	else
+		*other_out = other;
+	return rc;
 }
 
 void dlsi_model_destroy(struct dlsi_model *model)
@@ -94,40 +152,38 @@ void dlsi_model_destroy(struct dlsi_model *model)
 			model->device->ops->program_destroy(model->plans[i].program);
 	if (model->set)
 		model->device->ops->set_destroy(model->set);
-	dlsi_graph_destroy(model->graph);
-	dlsi_free(model->alloc, model->ports);
-	dlsi_free(model->alloc, model->name);
+	drop(model->origin);
 	dlsi_free(model->alloc, model);
 }
 
 bool dlsi_model_unsized(const struct dlsi_model *model)
 {
-	return model->graph->unsized;
+	return model->origin->graph->unsized;
 }
 
 size_t dlsi_model_input_count(const struct dlsi_model *model)
 {
-	return model->graph->input_count;
+	return model->origin->graph->input_count;
 }
 
 size_t dlsi_model_output_count(const struct dlsi_model *model)
 {
-	return model->graph->output_count;
+	return model->origin->graph->output_count;
 }
 
 const struct dlsi_model_port *dlsi_model_input(const struct dlsi_model *model, size_t index)
 {
-	return &model->ports[index];
+	return &model->origin->ports[index];
 }
 
 const struct dlsi_model_port *dlsi_model_output(const struct dlsi_model *model, size_t index)
 {
-	return &model->ports[model->graph->input_count + index];
+	return &model->origin->ports[model->origin->graph->input_count + index];
 }
 
 const char *dlsi_model_unbatchable(const struct dlsi_model *model)
 {
-	return model->graph->unbatchable;
+	return model->origin->graph->unbatchable;
 }
 
 /* The port's dimensions for this batch. */
@@ -135,7 +191,7 @@ static void dims_of(
 	const struct dlsi_model *model, const struct dlsi_model_port *port, int64_t batch, int64_t *dims_out)
 {
 	memcpy(dims_out, port->dims, sizeof port->dims);
-	if (!model->graph->unbatchable)
+	if (!model->origin->graph->unbatchable)
 		dims_out[0] = batch;
 }
 
@@ -157,12 +213,12 @@ static int check_input(const struct dlsi_model *model, const struct dlsi_model_p
 	dims_of(model, port, batch, dims);
 	if (tensor->dtype != port->dtype || tensor->rank != port->rank ||
 		memcmp(tensor->dims, dims, port->rank * sizeof *dims) != 0)
-		return dlsi_fail(err, DLS_EINVAL, "%s: the input '%s' is %s; the model takes %s", model->name,
+		return dlsi_fail(err, DLS_EINVAL, "%s: the input '%s' is %s; the model takes %s", model->origin->name,
 			port->name, dlsi_shape_text(tensor->dtype, tensor->rank, tensor->dims).text,
 			dlsi_shape_text(port->dtype, port->rank, dims).text);
 	if (dls_tensor_bytes(port->dtype, port->rank, dims, &bytes) || tensor->bytes != bytes || !tensor->data)
 		return dlsi_fail(err, DLS_EINVAL, "%s: the input '%s' has %zu bytes of data; its shape %s needs %zu",
-			model->name, port->name, tensor->data ? tensor->bytes : 0,
+			model->origin->name, port->name, tensor->data ? tensor->bytes : 0,
 			dlsi_shape_text(port->dtype, port->rank, dims).text, bytes);
 	return 0;
 }
@@ -177,7 +233,7 @@ static int shape_output(const struct dlsi_model *model, const struct dlsi_model_
 	tensor->rank = port->rank;
 	if (dls_tensor_bytes(port->dtype, port->rank, tensor->dims, &bytes) || tensor->bytes != bytes || !tensor->data)
 		return dlsi_fail(err, DLS_EINVAL, "%s: there is room for %zu bytes of the output '%s'; %s needs %zu",
-			model->name, tensor->data ? tensor->bytes : 0, port->name,
+			model->origin->name, tensor->data ? tensor->bytes : 0, port->name,
 			dlsi_shape_text(port->dtype, port->rank, tensor->dims).text, bytes);
 	return 0;
 }
@@ -208,7 +264,7 @@ static int use_plan(struct dlsi_model *model, int64_t batch, struct dls_error *e
 	model->last = NULL;
 	rc = model->device->ops->program_create(model->set, batch, &program, err);
 	if (rc)
-		return dlsi_fail_in(err, rc, "%s", model->name);
+		return dlsi_fail_in(err, rc, "%s", model->origin->name);
 	oldest->batch = batch;
 	oldest->program = program;
 	return use(model, oldest);
@@ -216,15 +272,16 @@ static int use_plan(struct dlsi_model *model, int64_t batch, struct dls_error *e
 
 static int check_batch(const struct dlsi_model *model, int64_t batch, struct dls_error *err)
 {
-	if (model->graph->unsized)
+	if (model->origin->graph->unsized)
 		return dlsi_fail(err, DLS_ESTATE,
-			"%s leaves sizes of its inputs open, which are known only with what it is run on", model->name);
+			"%s leaves sizes of its inputs open, which are known only with what it is run on",
+			model->origin->name);
 	if (batch < 1 || batch > DLSI_TASK_ITEMS)
-		return dlsi_fail(err, DLS_EINVAL, "%s: a batch is 1 to %d items, not %lld", model->name,
+		return dlsi_fail(err, DLS_EINVAL, "%s: a batch is 1 to %d items, not %lld", model->origin->name,
 			DLSI_TASK_ITEMS, (long long)batch);
-	if (batch > 1 && model->graph->unbatchable)
-		return dlsi_fail(
-			err, DLS_EINVAL, "%s runs its items one by one: %s", model->name, model->graph->unbatchable);
+	if (batch > 1 && model->origin->graph->unbatchable)
+		return dlsi_fail(err, DLS_EINVAL, "%s runs its items one by one: %s", model->origin->name,
+			model->origin->graph->unbatchable);
 	return 0;
 }
 
@@ -246,9 +303,9 @@ int dlsi_model_run_timed(struct dlsi_model *model, int64_t batch, const struct d
 {
 	int rc = check_batch(model, batch, err);
 
-	for (size_t i = 0; rc == 0 && i < model->graph->input_count; i++)
+	for (size_t i = 0; rc == 0 && i < model->origin->graph->input_count; i++)
 		rc = check_input(model, dlsi_model_input(model, i), batch, &inputs[i], err);
-	for (size_t i = 0; rc == 0 && i < model->graph->output_count; i++)
+	for (size_t i = 0; rc == 0 && i < model->origin->graph->output_count; i++)
 		rc = shape_output(model, dlsi_model_output(model, i), batch, &outputs[i], err);
 	if (rc == 0)
 		rc = use_plan(model, batch, err);
@@ -256,8 +313,8 @@ int dlsi_model_run_timed(struct dlsi_model *model, int64_t batch, const struct d
 		return rc;
 	rc = model->device->ops->program_run(model->last->program, inputs, outputs, step_ns, err);
 	if (rc)
-		return dlsi_fail_in(err, rc, "%s", model->name);
-	for (size_t i = 0; i < model->graph->output_count; i++)
+		return dlsi_fail_in(err, rc, "%s", model->origin->name);
+	for (size_t i = 0; i < model->origin->graph->output_count; i++)
 		if (dlsi_model_output(model, i)->bounded)
 			dls_tensor_bytes(outputs[i].dtype, outputs[i].rank, outputs[i].dims, &outputs[i].bytes);
 	return 0;
@@ -275,5 +332,5 @@ struct dlsi_device_step dlsi_model_step(const struct dlsi_model *model, uint32_t
 
 const struct dlsi_graph *dlsi_model_graph(const struct dlsi_model *model)
 {
-	return model->graph;
+	return model->origin->graph;
 }

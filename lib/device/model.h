@@ -43,6 +43,11 @@ struct dlsi_model_port {
 int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, const char *name,
 	const struct dlsi_onnx *onnx, struct dlsi_model **model_out, struct dls_error *err);
 
+/* The same model once more, for another thread: on its graph and its weights, with plans of its own, which give the
+ * same bits. `model` may be in use meanwhile. The files stay borrowed until both are destroyed, in whatever order.
+ * Errors: DLS_ENOMEM, DLS_EIO. */
+int dlsi_model_share(const struct dlsi_model *model, struct dlsi_model **other_out, struct dls_error *err);
+
 /* NULL is allowed. */
 void dlsi_model_destroy(struct dlsi_model *model);
 

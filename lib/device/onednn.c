@@ -112,6 +112,24 @@ static int create_set(void *state, const struct dlsi_graph *graph, void **set_ou
 	return 0;
 }
 
+static int share_set(void *set, void **other_out, struct dls_error *err)
+{
+	const struct dlsi_alloc *alloc = ((struct dlsi_onednn_set *)set)->alloc;
+	struct dlsi_onednn_set *other = dlsi_calloc(alloc, 1, sizeof *other);
+	int rc;
+
+	if (!other)
+		return dlsi_fail_memory(err);
+	rc = dlsi_onednn_set_share(other, set, err);
+	if (rc) {
+		dlsi_onednn_set_fini(other);
+		dlsi_free(alloc, other);
+		return rc;
+	}
+	*other_out = other;
+	return 0;
+}
+
 static void destroy_set(void *set)
 {
 	const struct dlsi_alloc *alloc = ((struct dlsi_onednn_set *)set)->alloc;
@@ -159,6 +177,7 @@ const struct dlsi_device_ops dlsi_device_onednn = {
 	.close = close_processor,
 	.set_create = create_set,
 	.set_destroy = destroy_set,
+	.set_share = share_set,
 	.program_create = create_program,
 	.program_destroy = destroy_program,
 	.program_run = run_program,

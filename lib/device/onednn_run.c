@@ -273,7 +273,7 @@ void dlsi_program_facts(const struct dlsi_program *program, struct dlsi_device_f
 {
 	*facts_out = (struct dlsi_device_facts){.step_count = program->step_count,
 		.activation_bytes = program->activations_bytes,
-		.packed_bytes = program->set->packed_bytes};
+		.packed_bytes = dlsi_onednn_weights_bytes(program->set->weights)};
 }
 
 struct dlsi_device_step dlsi_program_tell_step(const struct dlsi_program *program, uint32_t step)

@@ -16,14 +16,17 @@ static int init(struct dls_worker *worker, struct dlsi_worker_device *device, ui
 
 	if (rc == 0 && !worker->no_models)
 		rc = dlsi_inference_create(
-			alloc, &dlsi_device_onednn, (unsigned)threads - 1, most_bytes, &device->inference, err);
+			alloc, worker->loaded, (unsigned)threads - 1, most_bytes, &device->inference, err);
 	return rc;
 }
 
 int dlsi_worker_devices_init(struct dls_worker *worker, uint32_t count, struct dls_error *err)
 {
-	int rc = 0;
+	int rc = worker->no_models ? 0
+				   : dlsi_loaded_create(&worker->ctx->alloc, &dlsi_device_onednn, &worker->loaded, err);
 
+	if (rc)
+		return rc;
 	worker->devices = dlsi_calloc(&worker->ctx->alloc, count, sizeof *worker->devices);
 	if (!worker->devices)
 		return dlsi_fail_memory(err);
@@ -43,4 +46,5 @@ void dlsi_worker_devices_fini(struct dls_worker *worker)
 		dlsi_inference_destroy(worker->devices[i].inference);
 	}
 	dlsi_free(&worker->ctx->alloc, worker->devices);
+	dlsi_loaded_destroy(worker->loaded);
 }

@@ -14,7 +14,7 @@ struct dlsi_worker_device {
 };
 
 /* The topology is known; dlsi_worker_devices_fini follows also a failure. Errors: DLS_ENOMEM, those of
- * dlsi_executor_create and dlsi_inference_create. */
+ * dlsi_loaded_create, dlsi_executor_create and dlsi_inference_create. */
 int dlsi_worker_devices_init(struct dls_worker *worker, uint32_t count, struct dls_error *err);
 void dlsi_worker_devices_fini(struct dls_worker *worker);
 

@@ -16,7 +16,7 @@ struct place {
 
 struct dlsi_inference {
 	const struct dlsi_alloc *alloc;
-	struct dlsi_device *device;
+	struct dlsi_loaded *loaded;
 	struct dlsi_crew *crew;
 	struct dlsi_list models; /* the one used last at the end */
 	unsigned model_count;
@@ -24,7 +24,7 @@ struct dlsi_inference {
 	struct place places[DLSI_TASK_ITEMS];
 };
 
-int dlsi_inference_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device, unsigned helpers,
+int dlsi_inference_create(const struct dlsi_alloc *alloc, struct dlsi_loaded *loaded, unsigned helpers,
 	uint64_t most_bytes, struct dlsi_inference **inference_out, struct dls_error *err)
 {
 	struct dlsi_inference *inference = dlsi_calloc(alloc, 1, sizeof *inference);
@@ -35,9 +35,8 @@ int dlsi_inference_create(const struct dlsi_alloc *alloc, const struct dlsi_devi
 	inference->alloc = alloc;
 	inference->most_bytes = most_bytes;
 	dlsi_list_init(&inference->models);
-	rc = dlsi_device_create(alloc, device, &inference->device, err);
-	if (rc == 0)
-		rc = dlsi_crew_create(alloc, helpers, &inference->crew, err);
+	inference->loaded = loaded;
+	rc = dlsi_crew_create(alloc, helpers, &inference->crew, err);
 	if (rc)
 		dlsi_inference_destroy(inference);
 	else
@@ -57,14 +56,13 @@ void dlsi_inference_destroy(struct dlsi_inference *inference)
 	while (!dlsi_list_empty(&inference->models))
 		dlsi_inference_model_destroy(first_of(inference));
 	dlsi_crew_destroy(inference->crew);
-	dlsi_device_destroy(inference->device);
 	dlsi_free(inference->alloc, inference);
 }
 
 static void give_up(struct dlsi_inference *inference, struct dlsi_inference_model *model)
 {
 	inference->model_count--;
-	inference->model_bytes -= model->bytes;
+	inference->model_bytes -= model->shared->bytes;
 	dlsi_inference_model_destroy(model);
 }
 
@@ -110,11 +108,11 @@ static int find_model(struct dlsi_inference *inference, const struct dlsi_model_
 			found = model;
 	}
 	if (!found) {
-		rc = dlsi_inference_model_create(inference->alloc, inference->device, files, shapes, &found, err);
+		rc = dlsi_inference_model_create(inference->alloc, inference->loaded, files, shapes, &found, err);
 		if (rc)
 			return rc;
 		inference->model_count++;
-		inference->model_bytes += found->bytes;
+		inference->model_bytes += found->shared->bytes;
 	}
 	dlsi_list_remove(&found->node);
 	dlsi_list_append(&inference->models, &found->node);

@@ -1,36 +1,19 @@
-/* The built-in handler of jobs that name a model: loads models on one device, keeps those used last, and runs the items
- * of a task in batches.
+/* The built-in handler of jobs that name a model: takes models for one device, keeps those used last, and runs the
+ * items of a task in batches.
  *
  * One thread at a time, which is the device's executor. */
 #ifndef DLSI_INFERENCE_H
 #define DLSI_INFERENCE_H
 
-#include "base/hash.h"
-#include "base/limits.h"
-#include "device/device.h"
-#include "net/frame.h"
+#include "worker/loaded.h"
 #include "worker/task.h"
 
 struct dlsi_inference;
 
-struct dlsi_model_file {
-	char name[DLSI_BUNDLE_NAME_BYTES + 1];
-	struct dlsi_frame *bytes;
-};
-
-/* The files of a model, as their hashes say: model.onnx, model.json if there is one, and those in which the first keeps
- * data. Loading it takes references. */
-struct dlsi_model_files {
-	struct dlsi_hash id;
-	const struct dlsi_model_file *at;
-	size_t count;
-};
-
 /* `helpers` threads help to decode and prepare what goes into a batch. Of models whose files have more than
- * `most_bytes` together only the one used last is kept (0: whatever they have). Errors: as dlsi_device_create, DLS_EIO
- * (no threads).
- */
-int dlsi_inference_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device, unsigned helpers,
+ * `most_bytes` together only the one used last is kept (0: whatever they have). `loaded` lives longer. Errors:
+ * DLS_ENOMEM, DLS_EIO (no threads). */
+int dlsi_inference_create(const struct dlsi_alloc *alloc, struct dlsi_loaded *loaded, unsigned helpers,
 	uint64_t most_bytes, struct dlsi_inference **inference_out, struct dls_error *err);
 
 /* NULL is allowed. */

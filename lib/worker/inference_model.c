@@ -41,56 +41,25 @@ static int make_tensors(struct dlsi_inference_model *model, struct dls_error *er
 	return 0;
 }
 
-/* The bytes of the file of this name, NULL if there is none. */
-static struct dlsi_frame *find_file(const struct dlsi_model_files *files, const char *name)
+static int take(struct dlsi_inference_model *model, const struct dlsi_model_files *files,
+	const struct dlsi_onnx_shape *shapes, struct dls_error *err)
 {
-	for (size_t i = 0; i < files->count; i++)
-		if (strcmp(files->at[i].name, name) == 0)
-			return files->at[i].bytes;
-	return NULL;
+	int rc = dlsi_loaded_take(model->loaded, files, shapes, &model->shared, err);
+
+	return rc ? rc : dlsi_model_share(model->shared->model, &model->model, err);
 }
 
-static int find_data(void *arg, const char *name, const uint8_t **data_out, size_t *length_out, struct dls_error *err)
+static void give(struct dlsi_inference_model *model)
 {
-	struct dlsi_frame *frame = find_file(arg, name);
-
-	if (!frame)
-		return dlsi_fail(
-			err, DLS_ENOTFOUND, "its data are in the file '%s', which did not come with the model", name);
-	*data_out = dlsi_frame_data(frame);
-	*length_out = dlsi_frame_size(frame);
-	return 0;
+	dlsi_model_destroy(model->model);
+	dlsi_loaded_give(model->loaded, model->shared);
+	model->model = NULL;
+	model->shared = NULL;
 }
 
-static int hold_files(struct dlsi_inference_model *model, const struct dlsi_model_files *files, struct dls_error *err)
-{
-	model->files = dlsi_calloc(model->alloc, files->count, sizeof *model->files);
-	if (!model->files)
-		return dlsi_fail_memory(err);
-	for (; model->file_count < files->count; model->file_count++) {
-		model->files[model->file_count] = dlsi_frame_ref(files->at[model->file_count].bytes);
-		model->bytes += dlsi_frame_size(model->files[model->file_count]);
-	}
-	return 0;
-}
-
-static int load_onnx(struct dlsi_inference_model *model, struct dlsi_device *device,
-	const struct dlsi_model_files *files, const struct dlsi_onnx_shape *shapes, struct dls_error *err)
-{
-	const struct dlsi_frame *file = find_file(files, DLSI_MODEL_ONNX);
-	struct dlsi_onnx onnx = {.file = dlsi_frame_data(file),
-		.length = dlsi_frame_size(file),
-		.shapes = shapes,
-		.shape_count = shapes ? DLSI_ROW_FIELDS : 0,
-		.find = find_data,
-		.find_arg = (void *)files};
-
-	return dlsi_model_load(model->alloc, device, DLSI_MODEL_ONNX, &onnx, &model->model, err);
-}
-
-/* Loads it once more if model.json says what the file leaves open. */
-static int load_described(struct dlsi_inference_model *model, struct dlsi_device *device,
-	const struct dlsi_model_files *files, struct dls_error *err)
+/* Takes another one if model.json says what the file leaves open. */
+static int take_described(
+	struct dlsi_inference_model *model, const struct dlsi_model_files *files, struct dls_error *err)
 {
 	struct dlsi_onnx_shape shapes[DLSI_ROW_FIELDS];
 	size_t inputs = dlsi_model_input_count(model->model);
@@ -101,23 +70,22 @@ static int load_described(struct dlsi_inference_model *model, struct dlsi_device
 		!dlsi_model_shapes_described(&model->description, dlsi_model_input(model->model, 0), inputs, shapes);
 	if (model->by_items)
 		return 0;
-	dlsi_model_destroy(model->model);
-	model->model = NULL;
-	return load_onnx(model, device, files, shapes, err);
+	give(model);
+	return take(model, files, shapes, err);
 }
 
-static int load(struct dlsi_inference_model *model, struct dlsi_device *device, const struct dlsi_model_files *files,
+static int load(struct dlsi_inference_model *model, const struct dlsi_model_files *files,
 	const struct dlsi_onnx_shape *shapes, struct dls_error *err)
 {
-	const struct dlsi_frame *json = find_file(files, DLSI_MODEL_JSON);
+	const struct dlsi_frame *json = dlsi_model_file_find(files, DLSI_MODEL_JSON);
 	int rc = json ? dlsi_description_parse(
 				&model->description, DLSI_MODEL_JSON, dlsi_frame_data(json), dlsi_frame_size(json), err)
 		      : 0;
 
 	if (rc == 0)
-		rc = load_onnx(model, device, files, shapes, err);
+		rc = take(model, files, shapes, err);
 	if (rc == 0 && dlsi_model_unsized(model->model))
-		rc = load_described(model, device, files, err);
+		rc = take_described(model, files, err);
 	return rc;
 }
 
@@ -133,7 +101,7 @@ static int note_shapes(struct dlsi_inference_model *model, const struct dlsi_onn
 	return 0;
 }
 
-int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_device *device,
+int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_loaded *loaded,
 	const struct dlsi_model_files *files, const struct dlsi_onnx_shape *shapes,
 	struct dlsi_inference_model **model_out, struct dls_error *err)
 {
@@ -147,9 +115,8 @@ int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_devi
 	dlsi_list_init(&model->node);
 	dlsi_description_init(&model->description, alloc);
 	dlsi_arena_init(&model->buffers, alloc);
-	rc = hold_files(model, files, err);
-	if (rc == 0)
-		rc = load(model, device, files, shapes, err);
+	model->loaded = loaded;
+	rc = load(model, files, shapes, err);
 	if (rc == 0 && shapes)
 		rc = note_shapes(model, shapes, err);
 	if (rc == 0 && !dlsi_model_unsized(model->model))
@@ -172,11 +139,8 @@ void dlsi_inference_model_destroy(struct dlsi_inference_model *model)
 	dlsi_free(model->alloc, model->best);
 	dlsi_free(model->alloc, model->shapes);
 	dlsi_model_plan_fini(&model->plan);
-	dlsi_model_destroy(model->model);
+	give(model);
 	dlsi_description_fini(&model->description);
-	while (model->file_count)
-		dlsi_frame_unref(model->files[--model->file_count]);
-	dlsi_free(model->alloc, model->files);
 	dlsi_free(model->alloc, model);
 }
 

@@ -11,9 +11,8 @@
 struct dlsi_inference_model {
 	struct dlsi_list node;
 	struct dlsi_hash id;
-	struct dlsi_frame **files; /* the model points into them */
-	size_t file_count;
-	uint64_t bytes; /* of them together */
+	struct dlsi_loaded *loaded;
+	struct dlsi_loaded_model *shared; /* with other devices */
 	struct dlsi_description description;
 	struct dlsi_model *model;
 	bool by_items;                  /* its sizes are those of the items that it is for */
@@ -28,9 +27,9 @@ struct dlsi_inference_model {
 };
 
 /* For inputs of these shapes. NULL: for those that the files say, and if they leave something open there is no more
- * than dlsi_inference_model_shape to be had. Errors: those of dlsi_description_parse, dlsi_model_load and
+ * than dlsi_inference_model_shape to be had. Errors: those of dlsi_description_parse, dlsi_loaded_take and
  * dlsi_model_plan_init. */
-int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_device *device,
+int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_loaded *loaded,
 	const struct dlsi_model_files *files, const struct dlsi_onnx_shape *shapes,
 	struct dlsi_inference_model **model_out, struct dls_error *err);
 void dlsi_inference_model_destroy(struct dlsi_inference_model *model);

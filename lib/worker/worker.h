@@ -34,6 +34,7 @@ struct dls_worker {
 	uint32_t threads; /* of each device; 0: a share of the processors */
 	struct dlsi_handler *handlers;
 	uint16_t handler_count;
+	struct dlsi_loaded *loaded; /* NULL: it runs no models */
 	struct dlsi_worker_device *devices;
 	uint16_t device_count;
 

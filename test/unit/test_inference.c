@@ -108,11 +108,22 @@ static void begin_task(struct dls_task *task)
 	}
 }
 
+/* One device's, with what it loads. */
+static struct dlsi_loaded *begin(uint64_t most_bytes, struct dlsi_inference **inference_out)
+{
+	struct dlsi_loaded *loaded;
+
+	assert_int_equal(dlsi_loaded_create(unit_alloc(), &dlsi_device_onednn, &loaded, NULL), 0);
+	assert_int_equal(dlsi_inference_create(unit_alloc(), loaded, 2, most_bytes, inference_out, NULL), 0);
+	return loaded;
+}
+
 /* Runs the task by a description and leaves its page. */
 static uint32_t run(const char *description, struct dlsi_buffer *page)
 {
 	const struct dls_error missing = {.code = DLS_EHANDLER, .text = "nothing was given"};
 	struct dlsi_inference *inference;
+	struct dlsi_loaded *loaded;
 	struct dlsi_model_file at[] = {{"model.onnx", read_frame(ONNX)}, {"model.json", NULL}};
 	struct dlsi_model_files files = {.at = at, .count = description ? 2 : 1};
 	struct dls_task task;
@@ -121,9 +132,10 @@ static uint32_t run(const char *description, struct dlsi_buffer *page)
 	if (description)
 		at[1].bytes = dlsi_frame_copy(unit_alloc(), description, strlen(description));
 	begin_task(&task);
-	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, 0, &inference, NULL), 0);
+	loaded = begin(0, &inference);
 	dlsi_inference_run(inference, &files, &task);
 	dlsi_inference_destroy(inference);
+	dlsi_loaded_destroy(loaded);
 	dlsi_buffer_init(page, unit_alloc());
 	assert_int_equal(dlsi_task_finish(&task, &missing, page, &failed), 0);
 	dlsi_task_fini(&task);
@@ -266,6 +278,7 @@ static void test_results_are_as_large_as_their_items_make_them(void **state)
 	const struct dls_error missing = {.code = DLS_EHANDLER, .text = "nothing was given"};
 	struct dlsi_rng rng = unit_rng(1);
 	struct dlsi_inference *inference;
+	struct dlsi_loaded *loaded;
 	struct dlsi_model_file onnx = {.name = "model.onnx"};
 	struct dlsi_model_files files = {.at = &onnx, .count = 1};
 	struct dlsi_buffer file, page;
@@ -277,9 +290,10 @@ static void test_results_are_as_large_as_their_items_make_them(void **state)
 	onnx.bytes = dlsi_frame_copy(unit_alloc(), file.data, file.length);
 	dlsi_buffer_fini(&file);
 	give_counts(&task);
-	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, 0, &inference, NULL), 0);
+	loaded = begin(0, &inference);
 	dlsi_inference_run(inference, &files, &task);
 	dlsi_inference_destroy(inference);
+	dlsi_loaded_destroy(loaded);
 	dlsi_buffer_init(&page, unit_alloc());
 	assert_int_equal(dlsi_task_finish(&task, &missing, &page, &failed), 0);
 	assert_int_equal(failed, 0);
@@ -299,10 +313,11 @@ static void test_keeps_only_so_many_models(void **state)
 {
 	struct dlsi_model_file onnx = {"model.onnx", read_frame(ONNX)};
 	struct dlsi_inference *inference;
+	struct dlsi_loaded *loaded;
 
 	(void)state;
 	draw_pictures();
-	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, 0, &inference, NULL), 0);
+	loaded = begin(0, &inference);
 	for (uint8_t i = 0; i < DLSI_MODELS_LOADED + 3; i++) {
 		struct dlsi_model_files files = {.id.bytes = {i % (DLSI_MODELS_LOADED + 2)}, .at = &onnx, .count = 1};
 		struct dls_task task;
@@ -313,6 +328,7 @@ static void test_keeps_only_so_many_models(void **state)
 	}
 	dlsi_frame_unref(onnx.bytes); /* the models have their own references */
 	dlsi_inference_destroy(inference);
+	dlsi_loaded_destroy(loaded);
 }
 
 static void count_release(void *arg, const void *data)
@@ -337,11 +353,10 @@ static void test_keeps_only_so_many_bytes_of_models(void **state)
 	draw_pictures();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct dlsi_inference *inference;
+		struct dlsi_loaded *loaded;
 		unsigned released = 0;
 
-		assert_int_equal(dlsi_inference_create(
-					 unit_alloc(), &dlsi_device_onednn, 2, cases[i].most_bytes, &inference, NULL),
-			0);
+		loaded = begin(cases[i].most_bytes, &inference);
 		for (uint8_t j = 0; j < MODELS; j++) {
 			struct dlsi_model_file file = {.name = "model.onnx"};
 			struct dlsi_model_files files = {.id.bytes = {j}, .at = &file, .count = 1};
@@ -356,8 +371,43 @@ static void test_keeps_only_so_many_bytes_of_models(void **state)
 		}
 		assert_int_equal(MODELS - released, cases[i].kept);
 		dlsi_inference_destroy(inference);
+		dlsi_loaded_destroy(loaded);
 		assert_int_equal(released, MODELS);
 	}
+	dlsi_frame_unref(onnx);
+}
+
+/* The files of whoever comes first are kept until the last one is gone, and those of others not at all. */
+static void test_devices_share_a_model(void **state)
+{
+	struct dlsi_frame *onnx = read_frame(ONNX);
+	struct dlsi_inference *inferences[2];
+	struct dlsi_loaded *loaded = begin(0, &inferences[0]);
+	unsigned released[2] = {0, 0};
+
+	(void)state;
+	draw_pictures();
+	assert_int_equal(dlsi_inference_create(unit_alloc(), loaded, 0, 0, &inferences[1], NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		struct dlsi_model_file file = {.name = "model.onnx"};
+		struct dlsi_model_files files = {.at = &file, .count = 1};
+		struct dls_task task;
+
+		file.bytes = dlsi_frame_wrap(
+			unit_alloc(), dlsi_frame_data(onnx), dlsi_frame_size(onnx), count_release, &released[i > 0]);
+		begin_task(&task);
+		dlsi_inference_run(inferences[i > 0], &files, &task);
+		assert_int_equal(dlsi_task_is_complete(&task), 1);
+		dlsi_task_fini(&task);
+		dlsi_frame_unref(file.bytes);
+		assert_int_equal(released[0], 0);
+		assert_int_equal(released[1], i);
+		if (i == 1)
+			dlsi_inference_destroy(inferences[0]);
+	}
+	dlsi_inference_destroy(inferences[1]);
+	assert_int_equal(released[0], 1);
+	dlsi_loaded_destroy(loaded);
 	dlsi_frame_unref(onnx);
 }
 
@@ -367,6 +417,7 @@ static void test_a_cancelled_task_is_not_run(void **state)
 	struct dlsi_model_file onnx = {"model.onnx", read_frame(ONNX)};
 	struct dlsi_model_files files = {.at = &onnx, .count = 1};
 	struct dlsi_inference *inference;
+	struct dlsi_loaded *loaded;
 	struct dlsi_buffer page;
 	struct dls_task task;
 	uint32_t failed;
@@ -375,7 +426,7 @@ static void test_a_cancelled_task_is_not_run(void **state)
 	draw_pictures();
 	begin_task(&task);
 	atomic_store(&task.cancelled, true);
-	assert_int_equal(dlsi_inference_create(unit_alloc(), &dlsi_device_onednn, 2, 0, &inference, NULL), 0);
+	loaded = begin(0, &inference);
 	dlsi_inference_run(inference, &files, &task);
 	dlsi_buffer_init(&page, unit_alloc());
 	assert_int_equal(dlsi_task_finish(&task, &missing, &page, &failed), 0);
@@ -383,10 +434,11 @@ static void test_a_cancelled_task_is_not_run(void **state)
 	dlsi_buffer_fini(&page);
 	dlsi_task_fini(&task);
 	dlsi_inference_destroy(inference);
+	dlsi_loaded_destroy(loaded);
 	dlsi_frame_unref(onnx.bytes);
 }
 
 UNIT_MAIN(test_the_best_classes_of_each_good_item, test_whole_outputs_with_softmax,
 	test_a_model_without_description_wants_its_own_tensors, test_a_model_that_cannot_be_loaded_fails_all,
 	test_results_are_as_large_as_their_items_make_them, test_keeps_only_so_many_models,
-	test_keeps_only_so_many_bytes_of_models, test_a_cancelled_task_is_not_run)
+	test_keeps_only_so_many_bytes_of_models, test_devices_share_a_model, test_a_cancelled_task_is_not_run)
