@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 64 };
+enum { NAME_BYTES = 64, SECONDS_BYTES = 128 };
 
 /* The state of one walk over the command line. */
 struct walk {
@@ -147,13 +147,28 @@ static size_t match_verb(const struct cli_verb *verb, const struct cli_options *
 	return options->operand_count > 1 && strcmp(options->operands[1], second) == 0 ? 2 : 0;
 }
 
+/* Writes the second words of the verbs that begin with `word`. Returns whether there are any. */
+static bool list_second_words(const struct cli_verb *verbs, const char *word, char *list, size_t bytes)
+{
+	size_t length = strlen(word), written = 0;
+
+	for (; verbs->name; verbs++)
+		if (strncmp(verbs->name, word, length) == 0 && verbs->name[length] == ' ')
+			written += (size_t)snprintf(list + written, written < bytes ? bytes - written : 0, "%s%s",
+				written ? ", " : "", verbs->name + length + 1);
+	return written > 0;
+}
+
 static int refuse_verb(struct walk *walk)
 {
 	const char *program = walk->program->name, *word = walk->options->operands[0];
 	struct cli_nearest nearest;
+	char seconds[SECONDS_BYTES];
 
 	if (!walk->options->operand_count)
 		return cli_fail(walk->err, DLS_EINVAL, "a verb is missing; `%s help` lists them", program);
+	if (list_second_words(walk->program->verbs, word, seconds, sizeof seconds))
+		return cli_fail(walk->err, DLS_EINVAL, "behind \"%s\" comes one of: %s", word, seconds);
 	nearest = cli_nearest_to(word);
 	for (const struct cli_verb *verb = walk->program->verbs; verb->name; verb++)
 		cli_nearest_offer(&nearest, verb->name);

@@ -109,38 +109,38 @@ static int compute(struct run *run)
 
 /* ---- showing */
 
-/* One row of an output as a tensor of its own. */
-static struct dls_output row_of(const struct dls_tensor *tensor, int64_t row)
+/* How many times the output has a value for every class: once, or in each row; 0 if it is about something else. */
+static int64_t count_rows(const struct run *run, const struct dls_tensor *tensor)
 {
 	struct dls_output output = {.tensor = *tensor};
 
-	output.tensor.rank--;
-	memmove(output.tensor.dims, tensor->dims + 1, output.tensor.rank * sizeof *tensor->dims);
-	output.tensor.bytes = tensor->bytes / (size_t)tensor->dims[0];
+	if (cli_classes_are(&output, run->labels))
+		return 1;
+	if (!tensor->rank || !tensor->dims[0])
+		return 0;
+	output.tensor.bytes /= (size_t)tensor->dims[0];
+	return cli_classes_are(&output, run->labels) ? tensor->dims[0] : 0;
+}
+
+/* One of so many rows, of which only the values count. */
+static struct dls_output row_of(const struct dls_tensor *tensor, int64_t rows, int64_t row)
+{
+	struct dls_output output = {.tensor = *tensor};
+
+	output.tensor.bytes = tensor->bytes / (size_t)rows;
 	output.tensor.data = (const char *)tensor->data + (size_t)row * output.tensor.bytes;
 	return output;
 }
 
-/* Whether each row of the output has a value for every class. */
-static bool has_classes(const struct run *run, const struct dls_tensor *tensor)
-{
-	struct dls_output first;
-
-	if (!tensor->rank || !tensor->dims[0])
-		return false;
-	first = row_of(tensor, 0);
-	return cli_classes_are(&first, run->labels);
-}
-
-static void print_classes(const struct run *run, const struct dls_tensor *tensor)
+static void print_classes(const struct run *run, const struct dls_tensor *tensor, int64_t rows)
 {
 	struct cli_class best[CLI_CLASSES_MAX];
 
-	for (int64_t row = 0; row < tensor->dims[0]; row++) {
-		struct dls_output output = row_of(tensor, row);
+	for (int64_t row = 0; row < rows; row++) {
+		struct dls_output output = row_of(tensor, rows, row);
 		uint32_t count = cli_classes_best(&output, (uint32_t)run->values->top, best);
 
-		if (tensor->dims[0] > 1)
+		if (rows > 1)
 			printf("[%" PRId64 "]\n", row);
 		for (uint32_t i = 0; i < count; i++) {
 			printf("%11.4f  ", best[i].value);
@@ -153,16 +153,17 @@ static void print_outputs(const struct run *run)
 {
 	for (uint32_t i = 0; i < run->output_count; i++) {
 		const struct dls_tensor *tensor = &run->outputs[i];
+		int64_t rows = count_rows(run, tensor);
 
 		cli_text_print(dls_model_output_name(run->model, i), 0);
 		printf(": ");
-		if (!has_classes(run, tensor)) {
+		if (!rows) {
 			cli_tensor_print(tensor);
 			continue;
 		}
 		cli_tensor_write_shape(stdout, tensor);
 		putchar('\n');
-		print_classes(run, tensor);
+		print_classes(run, tensor, rows);
 	}
 }
 
@@ -171,21 +172,22 @@ static void write_outputs(const struct run *run)
 	printf("{\"outputs\":[");
 	for (uint32_t i = 0; i < run->output_count; i++) {
 		const struct dls_tensor *tensor = &run->outputs[i];
+		int64_t rows = count_rows(run, tensor);
 
 		printf("%s{\"name\":", i ? "," : "");
 		cli_json_text(stdout, dls_model_output_name(run->model, i));
 		putchar(',');
 		cli_tensor_write_members(tensor);
-		if (has_classes(run, tensor)) {
+		if (rows)
 			printf(",\"classes\":[");
-			for (int64_t row = 0; row < tensor->dims[0]; row++) {
-				struct dls_output output = row_of(tensor, row);
+		for (int64_t row = 0; row < rows; row++) {
+			struct dls_output output = row_of(tensor, rows, row);
 
-				fputs(row ? "," : "", stdout);
-				cli_classes_write(run->model, &output, (uint32_t)run->values->top);
-			}
-			putchar(']');
+			fputs(row ? "," : "", stdout);
+			cli_classes_write(run->model, &output, (uint32_t)run->values->top);
 		}
+		if (rows)
+			putchar(']');
 		putchar('}');
 	}
 	printf("]}\n");

@@ -28,7 +28,8 @@ def test_show_says_what_a_model_takes_and_what_it_costs(programs, fashion):
     assert more["plan"]["activation_bytes"] > found["plan"]["activation_bytes"] > 0
     lines = model(programs, "show", fashion).out.splitlines()
     plan = lines.index("plan:")
-    assert lines[plan + 1 : plan + 4] == [f"  {key}: {value}" for key, value in found["plan"].items()]
+    # kernels are chosen by measuring, so that another process may need other bytes
+    assert [re.sub(r"\d+$", "N", line) for line in lines[plan + 1 : plan + 4]] == [f"  {key}: N" for key in found["plan"]]
 
 
 def test_a_file_alone_is_a_model(programs, fashion, tmp_path):
@@ -148,6 +149,20 @@ def test_run_names_classes(programs, fashion, tmp_path):
     lines = model(programs, "run", "--top", 2, fashion, tmp_path / "grey.png").out.splitlines()
     assert lines[0] == "output: float32 [1, 10]"
     assert [line.split(None, 1)[1] for line in lines[1:]] == [one["label"] for one in output["classes"][0]]
+
+
+def test_run_names_classes_of_an_output_without_a_batch(programs, tmp_path):
+    nodes = [onnx_files.node("Relu", ["x"], ["y"])]
+    ports = [onnx_files.value(name, [3]) for name in "xy"]
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "model.onnx").write_bytes(onnx_files.model(onnx_files.graph(nodes, ports[:1], ports[1:])))
+    (folder / "labels.txt").write_text("cat\ndog\nfox\n")
+    numpy.save(tmp_path / "x.npy", numpy.float32([0.25, 0.75, 0.5]))
+    ended = model(programs, "run", folder, tmp_path / "x.npy")
+    assert [line.split() for line in ended.out.splitlines()[1:]] == [["0.7500", "dog"], ["0.5000", "fox"], ["0.2500", "cat"]]
+    (output,) = one_object(model(programs, "run", "--json", "--top", 1, folder, tmp_path / "x.npy"))["outputs"]
+    assert output["classes"] == [[{"index": 1, "label": "dog", "value": 0.75}]]
 
 
 @pytest.fixture
