@@ -211,6 +211,8 @@ static int add_binary(struct dlsi_program *program, const struct dlsi_node *node
 		status = dnnl_binary_primitive_desc_create(&pd, program->set->engine, kind, a_md, b_md,
 			dlsi_md_any(&program->pool, rank, dims), attributes);
 	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
+	if (rc == 0 && dlsi_is_reference(pd))
+		return DLS_EUNSUPPORTED;
 	if (rc == 0)
 		rc = dlsi_program_target(program, node->outputs[0],
 			dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0), &arguments[2].operand, err);

@@ -1,5 +1,6 @@
 /* BatchNormalization that could not be folded, Softmax and LogSoftmax. */
 #include "device/onednn_lower.h"
+#include "device/own.h"
 #include "op/list.h"
 
 int dlsi_lower_batch_normalization(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
@@ -33,7 +34,7 @@ int dlsi_lower_batch_normalization(struct dlsi_program *program, const struct dl
 }
 
 /* Seen as [before, normalised over, behind], whichever axes these are. */
-int dlsi_lower_softmax(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
+static int lower_softmax(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
 	struct dlsi_epilogue nothing = {.scale = 1, .clamp = DLSI_CLAMP_NONE};
 	struct dlsi_argument arguments[] = {{.index = DNNL_ARG_SRC}, {.index = DNNL_ARG_DST}};
@@ -53,6 +54,8 @@ int dlsi_lower_softmax(struct dlsi_program *program, const struct dlsi_node *nod
 			node->op == &dlsi_op_log_softmax ? dnnl_softmax_log : dnnl_softmax_accurate, md, md, 1,
 			attributes);
 	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
+	if (rc == 0 && dlsi_is_reference(pd))
+		return DLS_EUNSUPPORTED;
 	if (rc == 0)
 		rc = dlsi_program_use_as(program, node->inputs[0], md, md, &arguments[0].operand, err);
 	if (rc == 0)
@@ -62,4 +65,11 @@ int dlsi_lower_softmax(struct dlsi_program *program, const struct dlsi_node *nod
 	return rc ? rc
 		  : dlsi_program_share(
 			    program, node, &arguments[1].operand, dlsi_program_plain(program, node->outputs[0]), err);
+}
+
+int dlsi_lower_softmax(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
+{
+	int rc = dlsi_own_softmax(program, node, err);
+
+	return rc == DLS_EUNSUPPORTED ? lower_softmax(program, node, err) : rc;
 }

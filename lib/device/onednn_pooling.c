@@ -138,7 +138,7 @@ int dlsi_lower_mean(struct dlsi_program *program, const struct dlsi_node *node, 
 	pooling.rank = dlsi_program_dims(program, node->inputs[0], pooling.source);
 	axes = (1U << pooling.rank) - 1;
 	if (pooling.rank < 3 || (node->reduced & axes) != (axes & ~3U))
-		return DLS_EUNSUPPORTED;
+		return dlsi_own_reduce(program, node, err);
 	for (uint32_t i = 0; i < pooling.rank; i++)
 		pooling.target[i] = i < 2 ? pooling.source[i] : 1;
 	window = whole(pooling.rank, pooling.source);

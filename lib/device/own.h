@@ -36,6 +36,18 @@ dlsi_md dlsi_own_image(struct dlsi_program *program, uint32_t value, bool channe
 bool dlsi_own_is_last(struct dlsi_program *program, uint32_t value, dlsi_md md);
 bool dlsi_own_fills_blocks(const struct dlsi_program *program, uint32_t value);
 
+/* Along one axis: Reduce..., ArgMax and ArgMin, Softmax where others are behind it. */
+dlsi_lower dlsi_own_reduce;
+dlsi_lower dlsi_own_arg;
+dlsi_lower dlsi_own_softmax;
+
+/* Normalisation by the statistics of rows; RMSNormalization is a kind of layer's. */
+dlsi_lower dlsi_own_layer_normalization;
+dlsi_lower dlsi_own_instance_normalization;
+
+/* Resize and Upsample of the last two axes. */
+dlsi_lower dlsi_own_resize;
+
 /* The window along its i-th spatial dimension. */
 struct dlsi_kernel_axis dlsi_own_axis(
 	const struct dlsi_window *window, uint32_t i, const struct dlsi_value *source, const struct dlsi_value *target);

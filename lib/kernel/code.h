@@ -3,7 +3,9 @@
 #ifndef DLSI_KERNEL_CODE_H
 #define DLSI_KERNEL_CODE_H
 
+#include "kernel/along.h"
 #include "kernel/isa.h"
+#include "kernel/resample.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,6 +63,13 @@ struct dlsi_lrn_strip {
 	float *squares; /* (channels in whole blocks + size - 1) for each pixel, rounded up to a block of pixels */
 };
 
+/* target[i] = (source[i] - mean) * factor * scale[i * step] + shift[i * step], with step 0 or 1. */
+struct dlsi_line {
+	int64_t count, step;
+	float mean, factor;
+	const float *scale, *shift; /* shift may be NULL */
+};
+
 struct dlsi_kernel_code {
 	int tile_rows; /* that fill the registers best */
 
@@ -81,6 +90,26 @@ struct dlsi_kernel_code {
 
 	void (*lrn_blocked)(const struct dlsi_lrn_strip *strip);
 	void (*lrn_dense)(const struct dlsi_lrn_strip *strip);
+
+	/* `width` columns, at least a vector, of `count` elements that lie `step` apart; a mean is a sum here. */
+	void (*reduce_columns)(enum dlsi_reduction reduction, const float *source, int64_t count, ptrdiff_t step,
+		int64_t width, float *target);
+	void (*arg_columns)(
+		enum dlsi_arg arg, const float *source, int64_t count, ptrdiff_t step, int64_t width, int64_t *target);
+	void (*softmax_columns)(
+		bool log, const float *source, int64_t count, ptrdiff_t step, int64_t width, float *target);
+
+	/* A row, of whose elements `minus` is taken first. */
+	float (*reduce_row)(enum dlsi_reduction reduction, const float *source, int64_t count, float minus);
+	int64_t (*arg_row)(enum dlsi_arg arg, const float *source, int64_t count);
+	void (*standardise)(const struct dlsi_line *line, const float *source, float *target);
+
+	/* The sum of some rows of `width` floats, times their weights. */
+	void (*mix_rows)(const int32_t *indices, const float *weights, int64_t count, const float *source,
+		int64_t width, float *target);
+
+	/* The row that the taps make of another one, whose pixels are blocks of floats. */
+	void (*mix_columns)(const struct dlsi_kernel_taps *taps, int64_t block, const float *source, float *target);
 };
 
 /* What is best for this block (8 or 16) on this processor. */

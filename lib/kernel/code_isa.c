@@ -10,4 +10,12 @@ const struct dlsi_kernel_code VARIANT(dlsi_kernel_code) = {
 	.max_pool_row = VARIANT(dlsi_max_pool_row),
 	.lrn_blocked = VARIANT(dlsi_lrn_blocked),
 	.lrn_dense = VARIANT(dlsi_lrn_dense),
+	.reduce_columns = VARIANT(dlsi_reduce_columns),
+	.reduce_row = VARIANT(dlsi_reduce_row),
+	.arg_columns = VARIANT(dlsi_arg_columns),
+	.arg_row = VARIANT(dlsi_arg_row),
+	.softmax_columns = VARIANT(dlsi_softmax_columns),
+	.standardise = VARIANT(dlsi_standardise),
+	.mix_rows = VARIANT(dlsi_mix_rows),
+	.mix_columns = VARIANT(dlsi_mix_columns),
 };

@@ -36,4 +36,18 @@ void VARIANT(dlsi_max_pool_row)(const struct dlsi_pool_row *row, float *target);
 void VARIANT(dlsi_lrn_blocked)(const struct dlsi_lrn_strip *strip);
 void VARIANT(dlsi_lrn_dense)(const struct dlsi_lrn_strip *strip);
 
+void VARIANT(dlsi_reduce_columns)(enum dlsi_reduction reduction, const float *source, int64_t count, ptrdiff_t step,
+	int64_t width, float *target);
+float VARIANT(dlsi_reduce_row)(enum dlsi_reduction reduction, const float *source, int64_t count, float minus);
+void VARIANT(dlsi_arg_columns)(
+	enum dlsi_arg arg, const float *source, int64_t count, ptrdiff_t step, int64_t width, int64_t *target);
+int64_t VARIANT(dlsi_arg_row)(enum dlsi_arg arg, const float *source, int64_t count);
+void VARIANT(dlsi_softmax_columns)(
+	bool log, const float *source, int64_t count, ptrdiff_t step, int64_t width, float *target);
+void VARIANT(dlsi_standardise)(const struct dlsi_line *line, const float *source, float *target);
+
+void VARIANT(dlsi_mix_rows)(
+	const int32_t *indices, const float *weights, int64_t count, const float *source, int64_t width, float *target);
+void VARIANT(dlsi_mix_columns)(const struct dlsi_kernel_taps *taps, int64_t block, const float *source, float *target);
+
 #endif

@@ -86,4 +86,21 @@ INLINE vec vec_sqrt(vec x)
 #endif
 }
 
+/* e to the power of x, right to about the last bit; 0 where that is below the least normal float. */
+INLINE vec vec_exp(vec x)
+{
+	const float least = -87.3F, round = 12582912; /* added, the integer nearest to x / ln 2 is in the lowest bits */
+	const vec within = vec_clamp(x, vec_all(least), vec_all(88.72F)), shifted = within * 1.44269504F + round;
+	const vec whole = shifted - round, rest = within - whole * 0.693359375F + whole * 2.12194440e-4F;
+	const vec_mask exponent = ((vec_mask)shifted - 0x4b400000 + 126) << 23;
+	vec sum = rest * 1.9875691500e-4F + 1.3981999507e-3F;
+
+	sum = sum * rest + 8.3334519073e-3F;
+	sum = sum * rest + 4.1665795894e-2F;
+	sum = sum * rest + 1.6666665459e-1F;
+	sum = sum * rest + 5.0000001201e-1F;
+	sum = sum * rest * rest + rest + 1;
+	return vec_select(x < least, vec_all(0), sum * 2 * (vec)exponent);
+}
+
 #endif

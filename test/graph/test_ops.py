@@ -170,6 +170,26 @@ CASES = {
                             {"w": (20, 6, 3, 3), "u": (20, 5)}),
     "mean-of-channels": (13, "c = Conv(x, w) y = ReduceMean<axes=[1]>(c)", X, {"w": (20, 6, 3, 3)}),
     "mean-of-volumes": (13, "y = ReduceMean<axes=[2,3,4], keepdims=0>(x)", {"x": ("N", 3, 5, 6, 7)}, {}),
+    "reductions": (13, """a = ReduceMax<axes=[3]>(x) b = ReduceMin<axes=[1]>(x) c = ReduceMean<axes=[1,2], keepdims=0>(x)
+                          d = ReduceSumSquare<axes=[-1], keepdims=1>(x) e = ReduceMean<axes=[1,3]>(x)
+                          f = Unsqueeze(c, o) g = Sum(a, b) h = Sum(g, d) i = Sum(h, e) y = Sum(i, f)""",
+                   {"x": ("N", 6, 21, 37)}, {"o": ints(1, 2)}),
+    "reduce-all": (13, "s = ReduceSum(x) m = ReduceMax<axes=[0]>(x) y = Mul(s, m)", {"x": (50, 700)}, {}),
+    "args": (13, """a = ArgMax<axis=1>(x) b = ArgMin<axis=-1, select_last_index=1>(x) c = ArgMax<axis=2, select_last_index=1>(x)
+                    d = ArgMin<axis=1, keepdims=0>(x) e = Unsqueeze(d, o) f = Add(a, b) g = Add(f, c) h = Add(g, e)
+                    y = Cast<to=1>(h)""", {"x": ("N", 6, 21, 37)}, {"o": ints(1)}),
+    "softmax-of-channels": (13, "c = Conv(x, w) y = Softmax<axis=1>(c)", X, {"w": (21, 6, 3, 3)}),
+    "softmax-of-rows": (13, "y = Softmax<axis=-2>(x)", {"x": ("N", 5, 9, 3)}, {}),
+    "layer-normal": (17, "y = LayerNormalization<epsilon=0.1>(x, s, b)", {"x": ("N", 5, 37)}, {"s": (37,), "b": (37,)}),
+    "layer-normal-planes": (17, "y = LayerNormalization<axis=-2>(x, s)", {"x": ("N", 5, 9, 7)}, {"s": (9, 7)}),
+    "layer-normal-broadcast": (17, "y = LayerNormalization<axis=-2>(x, s)", {"x": ("N", 5, 9, 7)}, {"s": (9, 1)}),
+    "rms-normal": (23, "y = RMSNormalization(x, s)", {"x": ("N", 5, 37)}, {"s": (37,)}),
+    "instance-normal": (13, "c = Conv(x, w) y = InstanceNormalization(c, s, b)", X, {"w": (7, 6, 3, 3), "s": (7,), "b": (7,)}),
+    "resize-in-blocks": (13, """c = Conv(x, w) r = Resize<mode="linear">(c, , s) d = Conv(r, u)
+                                y = Resize<mode="nearest", nearest_mode="floor">(d, , t)""", X,
+                         {"w": (20, 6, 3, 3), "u": (9, 20, 1, 1), "s": floats(1, 1, 2, 1.7), "t": floats(1, 1, 0.5, 3)}),
+    "resize-cubic": (13, """c = Conv(x, w) y = Resize<mode="cubic", coordinate_transformation_mode="align_corners">(c, , s)""", X,
+                     {"w": (20, 6, 3, 3), "s": floats(1, 1, 2, 3)}),
     "log-softmax": (13, "y = LogSoftmax<axis=1>(x)", X, {}),
     "max-pool": pool("MaxPool", "kernel_shape=[2,2], strides=[2,2]"),
     "max-pool-pads": pool("MaxPool", "kernel_shape=[3,3], strides=[2,2], pads=[1,0,1,2]", opset=8),

@@ -221,6 +221,15 @@ static const struct rewriting rewritings[] = {
 	{"layers", CENTRED "node Pow d t > e\n" DEVIATION SCALED "\nout d", "ReduceMean Sub LayerNormalization"},
 	{"layers", CENTRED "node Pow d t > e\n" DEVIATION SCALED "\nout b",
 		"ReduceMean Sub Pow ReduceMean Add Sqrt Div Mul Add"},
+	{"layers",
+		CENTRED
+		"node Relu x > p\nnode ReduceMean p > o axes:I=-1\nnode Sub p o > n\nnode Pow n t > e\n" DEVIATION
+			SCALED,
+		"ReduceMean Sub Relu ReduceMean Sub Pow ReduceMean Add Sqrt Div Mul Add"},
+	{"layers",
+		CENTRED "node Pow d t > e\nnode ReduceMean e > v axes:I=1,2\nfloats q 0.01\nnode Add v q > s\nnode "
+			"Sqrt s > r\n" SCALED,
+		"ReduceMean Sub Pow ReduceMean Add Sqrt Div Mul Add"},
 	{"layers", CENTRED "node Pow x t > e\n" DEVIATION SCALED, "ReduceMean Sub Pow ReduceMean Add Sqrt Div Mul Add"},
 	{"layers",
 		"in x ? 4 6\nnode ReduceMean x > m axes:I=1,2\nnode Sub x m > d\nfloats t 2\nnode Pow d t > "

@@ -1,0 +1,66 @@
+/* Sums of rows, and of pixels within a row. */
+#include "kernel/resample.h"
+#include "kernel/vector.h"
+
+void VARIANT(dlsi_mix_rows)(
+	const int32_t *indices, const float *weights, int64_t count, const float *source, int64_t width, float *target)
+{
+	int64_t i = 0;
+
+	for (; i + DLSI_LANES <= width; i += DLSI_LANES) {
+		vec sum = vec_load(source + indices[0] * width + i) * weights[0];
+
+		for (int64_t k = 1; k < count; k++)
+			sum += vec_load(source + indices[k] * width + i) * weights[k];
+		vec_store(target + i, sum);
+	}
+	for (; i < width; i++) {
+		float sum = 0;
+
+		for (int64_t k = 0; k < count; k++)
+			sum += source[indices[k] * width + i] * weights[k];
+		target[i] = sum;
+	}
+}
+
+/* Of single floats, for a number of taps that is mostly known. */
+INLINE void mix_floats(const struct dlsi_kernel_taps *taps, int64_t count, const float *source, float *target)
+{
+	for (int64_t i = 0; i < taps->target; i++) {
+		const int32_t *indices = taps->indices + i * count;
+		const float *weights = taps->weights + i * count;
+		float sum = source[indices[0]] * weights[0];
+
+		for (int64_t k = 1; k < count; k++)
+			sum += source[indices[k]] * weights[k];
+		target[i] = sum;
+	}
+}
+
+/* A vector is the block of a pixel. */
+INLINE void mix_blocks(const struct dlsi_kernel_taps *taps, int64_t count, const float *source, float *target)
+{
+	for (int64_t i = 0; i < taps->target; i++) {
+		const int32_t *indices = taps->indices + i * count;
+		const float *weights = taps->weights + i * count;
+		vec sum = vec_load(source + (int64_t)indices[0] * DLSI_LANES) * weights[0];
+
+		for (int64_t k = 1; k < count; k++)
+			sum += vec_load(source + (int64_t)indices[k] * DLSI_LANES) * weights[k];
+		vec_store(target + i * DLSI_LANES, sum);
+	}
+}
+
+void VARIANT(dlsi_mix_columns)(const struct dlsi_kernel_taps *taps, int64_t block, const float *source, float *target)
+{
+	if (block > 1 && taps->count == 2)
+		mix_blocks(taps, 2, source, target);
+	else if (block > 1)
+		mix_blocks(taps, taps->count, source, target);
+	else if (taps->count == 1)
+		mix_floats(taps, 1, source, target);
+	else if (taps->count == 2)
+		mix_floats(taps, 2, source, target);
+	else
+		mix_floats(taps, taps->count, source, target);
+}
