@@ -92,9 +92,11 @@ static const struct cli_verb verbs[] = {
 		"Run the model on this machine without any cluster, on .npy and .pb files or photos: a file for each "
 		"input of the model, or such files for each item of a batch.",
 		.at_least = 2, .at_most = SIZE_MAX},
-	[MODEL_PROFILE] = {"model profile", "MODEL",
-		"Run the model on made-up inputs on this machine and show how long each node takes.", .at_least = 1,
-		.at_most = 1},
+	[MODEL_PROFILE] = {"model profile", "MODEL [INPUT...]",
+		"Run the model on this machine, on made-up inputs or on files as model run takes them, and show how "
+		"long "
+		"each node takes.",
+		.at_least = 1, .at_most = SIZE_MAX},
 	{0},
 };
 
@@ -149,12 +151,20 @@ static const struct cli_rule *const rules_of[] = {
 	[MODEL_PROFILE] = NULL,
 };
 
+static bool is_given(const struct cli_options *found, const char *name)
+{
+	return found->given >> (cli_option_find(options, name) - options) & 1;
+}
+
 static int check(const struct submit_values *values, const struct cli_options *found, struct dls_error *err)
 {
 	if (found->verb == RUN && !values->handler && found->operand_count < 2)
 		return cli_fail(err, DLS_EINVAL, "run needs at least one INPUT behind the model");
 	if (values->local && values->handler)
 		return cli_fail(err, DLS_EINVAL, "--local runs models only; a handler needs a master with workers");
+	if (found->verb == MODEL_PROFILE && found->operand_count > 1 && is_given(found, "batch"))
+		return cli_fail(
+			err, DLS_EINVAL, "--batch has no effect with INPUT: the files say how many items there are");
 	if (values->quiet && values->json)
 		return cli_fail(err, DLS_EINVAL, "--quiet and --json exclude each other");
 	return rules_of[found->verb] ? cli_rules_check(rules_of[found->verb], options, found->given, values, err) : 0;

@@ -2,6 +2,7 @@
 #include "cli/failure.h"
 #include "cli/show.h"
 #include "cli/submit.h"
+#include "cli/tensors.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,15 +52,22 @@ int submit_model_show(const struct submit *submit, struct dls_error *err)
 
 int submit_model_profile(const struct submit *submit, struct dls_error *err)
 {
+	bool made_up = submit->operand_count == 1;
+	struct cli_tensors files = {0};
 	struct dls_model *model;
 	char *json;
 	int rc = dls_model_open(submit->ctx, submit->operands[0], &model, err);
 
 	if (rc)
 		return -1;
-	rc = dls_model_profile(model, submit->values->batch, (uint32_t)submit->values->runs, &json, err);
+	if (!made_up)
+		rc = cli_tensors_read(submit->ctx, model, submit->operands + 1, submit->operand_count - 1, &files, err);
+	if (rc == 0)
+		rc = dls_model_profile(model, files.inputs, files.count, made_up ? submit->values->batch : 0,
+			(uint32_t)submit->values->runs, &json, err);
 	if (rc == 0)
 		rc = submit_print(submit, json, err);
+	cli_tensors_fini(&files);
 	dls_model_destroy(model);
 	return rc ? -1 : 0;
 }

@@ -2,11 +2,11 @@
 #include "cli/classes.h"
 #include "cli/compare.h"
 #include "cli/failure.h"
-#include "cli/inputs.h"
 #include "cli/json.h"
 #include "cli/npy.h"
 #include "cli/outputs.h"
 #include "cli/submit.h"
+#include "cli/tensors.h"
 #include "cli/text.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,9 +18,8 @@ struct run {
 	const struct submit *submit;
 	const struct submit_values *values;
 	struct dls_model *model;
-	struct cli_inputs files;
-	uint32_t input_count, output_count;
-	struct dls_tensor **inputs; /* each a block of the library's */
+	struct cli_tensors files;
+	uint32_t output_count;
 	struct dls_tensor *outputs;
 	struct dls_tensor **expected; /* as many as --expect names */
 	uint32_t labels;
@@ -30,14 +29,10 @@ struct run {
 
 /* ---- before the run */
 
-static int check_counts(struct run *run)
+static int check_expected(const struct run *run)
 {
 	size_t expected = run->values->expect.count;
 
-	if (run->files.count % run->input_count)
-		return cli_fail(run->err, DLS_EINVAL,
-			"the model has %" PRIu32 " inputs, and %zu files are not as many for each item",
-			run->input_count, run->files.count);
 	if (expected && expected != run->output_count)
 		return cli_fail(run->err, DLS_EINVAL,
 			"the model has %" PRIu32 " outputs, and --expect is given %zu times", run->output_count,
@@ -45,34 +40,15 @@ static int check_counts(struct run *run)
 	return 0;
 }
 
-/* The files of one input: of each item one. */
-static int read_input(struct run *run, uint32_t input)
+static int read_expected(struct run *run)
 {
-	uint32_t count = (uint32_t)(run->files.count / run->input_count);
-	const char **paths = calloc(count, sizeof *paths);
-	int rc;
-
-	if (!paths)
-		return cli_fail(run->err, DLS_ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < count; i++)
-		paths[i] = run->files.at[(size_t)i * run->input_count + input].path;
-	rc = dls_model_read(run->model, input, paths, count, &run->inputs[input], run->err);
-	free(paths);
-	return rc;
-}
-
-static int read_files(struct run *run)
-{
-	size_t expected = run->values->expect.count;
+	size_t count = run->values->expect.count;
 	int rc = 0;
 
-	run->inputs = calloc(run->input_count, sizeof *run->inputs);
-	run->expected = calloc(expected + 1, sizeof *run->expected);
-	if (!run->inputs || !run->expected)
+	run->expected = calloc(count + 1, sizeof *run->expected);
+	if (!run->expected)
 		return cli_fail(run->err, DLS_ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < run->input_count && rc == 0; i++)
-		rc = read_input(run, i);
-	for (size_t i = 0; i < expected && rc == 0; i++)
+	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = dls_tensor_read(run->submit->ctx, run->values->expect.at[i], &run->expected[i], run->err);
 	return rc;
 }
@@ -80,31 +56,23 @@ static int read_files(struct run *run)
 static int prepare(struct run *run)
 {
 	const struct submit *submit = run->submit;
-	int rc = cli_inputs_init(submit->operands + 1, submit->operand_count - 1, &run->files, run->err);
+	int rc = dls_model_open(submit->ctx, submit->operands[0], &run->model, run->err);
 
-	if (rc == 0)
-		rc = dls_model_open(submit->ctx, submit->operands[0], &run->model, run->err);
-	run->input_count = dls_model_inputs(run->model);
 	run->output_count = dls_model_outputs(run->model);
 	run->labels = cli_labels_count(run->model);
 	if (rc == 0)
-		rc = check_counts(run);
-	return rc ? rc : read_files(run);
+		rc = check_expected(run);
+	if (rc == 0)
+		rc = cli_tensors_read(submit->ctx, run->model, submit->operands + 1, submit->operand_count - 1,
+			&run->files, run->err);
+	return rc ? rc : read_expected(run);
 }
 
 static int compute(struct run *run)
 {
-	struct dls_tensor *inputs = calloc(run->input_count, sizeof *inputs);
 	uint32_t count;
-	int rc;
 
-	if (!inputs)
-		return cli_fail(run->err, DLS_ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < run->input_count; i++)
-		inputs[i] = *run->inputs[i];
-	rc = dls_model_run(run->model, inputs, run->input_count, &run->outputs, &count, run->err);
-	free(inputs);
-	return rc;
+	return dls_model_run(run->model, run->files.inputs, run->files.count, &run->outputs, &count, run->err);
 }
 
 /* ---- showing */
@@ -313,12 +281,9 @@ int submit_model_run(const struct submit *submit, struct dls_error *err)
 
 	for (size_t i = 0; run.expected && i < run.values->expect.count; i++)
 		dls_free(submit->ctx, run.expected[i]);
-	for (uint32_t i = 0; run.inputs && i < run.input_count; i++)
-		dls_free(submit->ctx, run.inputs[i]);
 	free(run.expected);
-	free(run.inputs);
+	cli_tensors_fini(&run.files);
 	dls_free(submit->ctx, run.outputs);
 	dls_model_destroy(run.model);
-	cli_inputs_fini(&run.files);
 	return exit_code;
 }

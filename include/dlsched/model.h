@@ -78,14 +78,16 @@ struct dls_model_memory {
 int dls_model_prepare(
 	struct dls_model *model, int64_t batch, struct dls_model_memory *memory_out, struct dls_error *err);
 
-/* Runs `batch` items `runs` times (1 to 1,000) on made-up inputs, after a run that does not count, and tells how long
- * each node took. *json_out is a JSON object, freed by the caller with dls_free: batch, threads, runs, `nodes` in the
+/* Runs the model `runs` times (1 to 1,000), after a run that does not count, and tells how long each node took: on
+ * `count` inputs as dls_model_run takes them, or for NULL on made-up ones of `batch` items, which counts for nothing
+ * else. *json_out is a JSON object, freed by the caller with dls_free: batch, threads, runs, `nodes` in the
  * order of a run, ms and gflops of the whole, weight_bytes and activation_bytes as above. A node has `node` (its name),
  * `operator`, `kernel` (the implementation as oneDNN names it, or "own:" and a kernel of the library's; "eval" is plain
  * C, "none" that nothing is to be done; several steps are separated by commas), `ms` (the median), `share` of the
  * whole, and for convolutions and products of matrices `gflops` (the operations that their definition has, in 10^9 a
- * second). What rewriting has joined with another node has no entry. Errors: as dls_model_prepare. */
-int dls_model_profile(struct dls_model *model, int64_t batch, uint32_t runs, char **json_out, struct dls_error *err);
+ * second). What rewriting has joined with another node has no entry. Errors: as dls_model_prepare and dls_model_run. */
+int dls_model_profile(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count, int64_t batch,
+	uint32_t runs, char **json_out, struct dls_error *err);
 
 #ifdef __cplusplus
 }

@@ -92,8 +92,8 @@ DLS_EXPORT int dls_model_prepare(
 	return dlsi_options_write("dls_model_memory", &memory, sizeof memory, memory_out, err);
 }
 
-DLS_EXPORT int dls_model_profile(
-	struct dls_model *model, int64_t batch, uint32_t runs, char **json_out, struct dls_error *err)
+DLS_EXPORT int dls_model_profile(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count,
+	int64_t batch, uint32_t runs, char **json_out, struct dls_error *err)
 {
 	int rc = dlsi_node_model_check(model, err);
 
@@ -103,7 +103,7 @@ DLS_EXPORT int dls_model_profile(
 		return dlsi_fail(err, DLS_EINVAL, "json_out is NULL");
 	if (runs < 1 || runs > PROFILE_RUNS)
 		return dlsi_fail(err, DLS_EINVAL, "a profile is of 1 to %d runs, not %" PRIu32, PROFILE_RUNS, runs);
-	return dlsi_node_model_profile(model, batch, runs, json_out, err);
+	return dlsi_node_model_profile(model, inputs, count, batch, runs, json_out, err);
 }
 
 DLS_EXPORT int dls_tensor_read(

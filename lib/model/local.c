@@ -36,6 +36,7 @@ struct preparation {
 };
 
 struct profiling {
+	const struct dls_tensor *inputs; /* NULL: made up */
 	int64_t batch;
 	uint32_t runs;
 	char *json;
@@ -139,17 +140,26 @@ static int make_outputs(const struct dlsi_alloc *alloc, const struct dlsi_model 
 	return 0;
 }
 
+/* The model for these inputs; *batch changes where they are not so many items for it. */
+static int find_model(struct dls_model *model, const struct dls_tensor *inputs, int64_t *batch,
+	struct dlsi_model **model_out, struct dls_error *err)
+{
+	struct dlsi_onnx onnx = dlsi_model_folder_onnx(&model->folder);
+
+	*model_out = model->model;
+	if (!dlsi_sized_wanted(model->model, inputs))
+		return 0;
+	return dlsi_sized_find(
+		&model->sized, DLSI_MODEL_ONNX, &onnx, inputs, model->folder.plan.input_count, model_out, batch, err);
+}
+
 static int run(struct dls_model *model, void *arg, struct dls_error *err)
 {
 	const struct dlsi_alloc *alloc = &model->ctx->alloc;
-	struct dlsi_onnx onnx = dlsi_model_folder_onnx(&model->folder);
-	struct dlsi_model *on_device = model->model;
+	struct dlsi_model *on_device;
 	struct run *run = arg;
-	int rc = 0;
+	int rc = find_model(model, run->inputs, &run->batch, &on_device, err);
 
-	if (dlsi_sized_wanted(on_device, run->inputs))
-		rc = dlsi_sized_find(&model->sized, DLSI_MODEL_ONNX, &onnx, run->inputs, model->folder.plan.input_count,
-			&on_device, &run->batch, err);
 	if (rc == 0)
 		rc = make_outputs(alloc, on_device, run->batch, &run->outputs, err);
 	if (rc)
@@ -173,9 +183,12 @@ static int prepare(struct dls_model *model, void *arg, struct dls_error *err)
 static int profile(struct dls_model *model, void *arg, struct dls_error *err)
 {
 	struct profiling *profiling = arg;
+	struct dlsi_model *on_device = model->model;
+	int rc = profiling->inputs ? find_model(model, profiling->inputs, &profiling->batch, &on_device, err) : 0;
 
-	return dlsi_profile_measure(
-		&model->ctx->alloc, model->model, profiling->batch, profiling->runs, &profiling->json, err);
+	return rc ? rc
+		  : dlsi_profile_measure(&model->ctx->alloc, on_device, profiling->inputs, profiling->batch,
+			    profiling->runs, &profiling->json, err);
 }
 
 /* ---- in the caller's thread */
@@ -251,12 +264,14 @@ int dlsi_node_model_prepare(
 	return rc;
 }
 
-int dlsi_node_model_profile(
-	struct dls_model *model, int64_t batch, uint32_t runs, char **json_out, struct dls_error *err)
+int dlsi_node_model_profile(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count, int64_t batch,
+	uint32_t runs, char **json_out, struct dls_error *err)
 {
-	struct profiling profiling = {.batch = batch, .runs = runs};
-	int rc = do_on_executor(model, profile, &profiling, err);
+	struct profiling profiling = {.inputs = inputs, .batch = batch, .runs = runs};
+	int rc = inputs ? check_inputs(model, inputs, count, &profiling.batch, err) : 0;
 
+	if (rc == 0)
+		rc = do_on_executor(model, profile, &profiling, err);
 	if (rc == 0)
 		*json_out = profiling.json;
 	return rc;

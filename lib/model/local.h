@@ -28,7 +28,7 @@ int dlsi_node_model_run(struct dls_model *model, const struct dls_tensor *inputs
 /* As dls_model_prepare and dls_model_profile. */
 int dlsi_node_model_prepare(
 	struct dls_model *model, int64_t batch, struct dls_model_memory *memory_out, struct dls_error *err);
-int dlsi_node_model_profile(
-	struct dls_model *model, int64_t batch, uint32_t runs, char **json_out, struct dls_error *err);
+int dlsi_node_model_profile(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count, int64_t batch,
+	uint32_t runs, char **json_out, struct dls_error *err);
 
 #endif

@@ -22,8 +22,10 @@ struct profile {
 	struct dlsi_device_facts facts;
 	int64_t batch;
 	uint32_t runs;
-	struct dls_tensor *inputs, *outputs;
-	void *memory;       /* that they lie in */
+	const struct dls_tensor *inputs;
+	struct dls_tensor *tensors; /* made here: the inputs unless they were given, and the outputs */
+	struct dls_tensor *outputs;
+	void *memory;       /* that those lie in */
 	int64_t *step_ns;   /* of one run */
 	int64_t *node_ns;   /* of node i in run r: i * runs + r */
 	int64_t *median_ns; /* of each node, and of a whole run */
@@ -63,20 +65,19 @@ static void fill(struct dls_tensor *tensors, size_t count)
 
 static int make_tensors(struct profile *profile, struct dls_error *err)
 {
-	size_t inputs = dlsi_model_input_count(profile->model), outputs = dlsi_model_output_count(profile->model);
-	size_t total = ALIGNMENT;
+	size_t inputs = profile->inputs ? 0 : dlsi_model_input_count(profile->model), total = ALIGNMENT;
+	size_t count = inputs + dlsi_model_output_count(profile->model);
 	uintptr_t at;
 
-	profile->inputs = dlsi_calloc(profile->alloc, inputs + outputs, sizeof *profile->inputs);
-	if (!profile->inputs)
+	profile->tensors = dlsi_calloc(profile->alloc, count, sizeof *profile->tensors);
+	if (!profile->tensors)
 		return dlsi_fail_memory(err);
-	profile->outputs = profile->inputs + inputs;
-	for (size_t i = 0; i < inputs + outputs; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct dlsi_model_port *port = i < inputs ? dlsi_model_input(profile->model, i)
 								: dlsi_model_output(profile->model, i - inputs);
 
-		if (shape(profile, port, &profile->inputs[i]) ||
-			__builtin_add_overflow(total, profile->inputs[i].bytes, &total) ||
+		if (shape(profile, port, &profile->tensors[i]) ||
+			__builtin_add_overflow(total, profile->tensors[i].bytes, &total) ||
 			__builtin_add_overflow(total, ALIGNMENT, &total))
 			return dlsi_fail(err, DLS_EINVAL, "a batch of %" PRId64 " is too large", profile->batch);
 	}
@@ -84,12 +85,15 @@ static int make_tensors(struct profile *profile, struct dls_error *err)
 	if (!profile->memory)
 		return dlsi_fail_memory(err);
 	at = (uintptr_t)profile->memory;
-	for (size_t i = 0; i < inputs + outputs; i++) {
+	for (size_t i = 0; i < count; i++) {
 		at = (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-		profile->inputs[i].data = (const void *)at;
-		at += profile->inputs[i].bytes;
+		profile->tensors[i].data = (const void *)at;
+		at += profile->tensors[i].bytes;
 	}
-	fill(profile->inputs, inputs);
+	fill(profile->tensors, inputs);
+	profile->outputs = profile->tensors + inputs;
+	if (inputs)
+		profile->inputs = profile->tensors;
 	return 0;
 }
 
@@ -259,11 +263,15 @@ struct dls_model_memory dlsi_profile_memory(const struct dlsi_model *model)
 	return memory;
 }
 
-int dlsi_profile_measure(const struct dlsi_alloc *alloc, struct dlsi_model *model, int64_t batch, uint32_t runs,
-	char **json_out, struct dls_error *err)
+int dlsi_profile_measure(const struct dlsi_alloc *alloc, struct dlsi_model *model, const struct dls_tensor *inputs,
+	int64_t batch, uint32_t runs, char **json_out, struct dls_error *err)
 {
-	struct profile profile = {
-		.alloc = alloc, .model = model, .graph = dlsi_model_graph(model), .batch = batch, .runs = runs};
+	struct profile profile = {.alloc = alloc,
+		.model = model,
+		.graph = dlsi_model_graph(model),
+		.inputs = inputs,
+		.batch = batch,
+		.runs = runs};
 	int rc = dlsi_model_prepare(model, batch, err);
 
 	if (rc)
@@ -280,6 +288,6 @@ int dlsi_profile_measure(const struct dlsi_alloc *alloc, struct dlsi_model *mode
 	dlsi_free(alloc, profile.node_ns);
 	dlsi_free(alloc, profile.step_ns);
 	dlsi_free(alloc, profile.memory);
-	dlsi_free(alloc, profile.inputs);
+	dlsi_free(alloc, profile.tensors);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #include "media/npy.h"
 #include "model/folder.h"
 #include "model/shapes.h"
+#include "reader/tensor_file.h"
 #include <string.h>
 
 static int make_plan(struct dlsi_inference_model *model, struct dls_error *err)
@@ -151,6 +152,20 @@ bool dlsi_inference_model_has(const struct dlsi_inference_model *model, const st
 	return model->shapes && memcmp(model->shapes, shapes, inputs * sizeof *shapes) == 0;
 }
 
+static int shape_of_onnx(const struct dlsi_inference_model *model, const struct dlsi_model_port *port,
+	const struct dlsi_input_description *how, const struct dls_tensor *file, struct dlsi_onnx_shape *shape_out,
+	struct dls_error *err)
+{
+	struct dls_tensor item;
+	int rc = dlsi_tensor_file_read(model->alloc, file->data, file->bytes, &item, err);
+
+	if (rc)
+		return rc;
+	rc = dlsi_model_shape_of_item(port, how, item.dtype, item.rank, item.dims, shape_out, err);
+	dlsi_free(model->alloc, (void *)(uintptr_t)item.data);
+	return rc;
+}
+
 int dlsi_inference_model_shape(const struct dlsi_inference_model *model, size_t i, const struct dlsi_task_input *item,
 	struct dlsi_onnx_shape *shape_out, struct dls_error *err)
 {
@@ -162,6 +177,8 @@ int dlsi_inference_model_shape(const struct dlsi_inference_model *model, size_t 
 
 	if (!item->is_file)
 		return dlsi_model_shape_of_item(port, how, tensor->dtype, tensor->rank, tensor->dims, shape_out, err);
+	if (dlsi_tensor_file_recognise(tensor->data, tensor->bytes))
+		return shape_of_onnx(model, port, how, tensor, shape_out, err);
 	if (!dlsi_npy_recognise(tensor->data, tensor->bytes))
 		return dlsi_model_shape_of_photo(port, how, shape_out, err);
 	rc = dlsi_npy_parse(tensor->data, tensor->bytes, &array, err);

@@ -5,6 +5,7 @@ import os
 import re
 
 import numpy
+import onnx
 import onnx_files
 import pytest
 
@@ -81,6 +82,60 @@ def test_profile_tells_of_each_node(programs, fashion):
     assert len({len(line) for line in table}) == 1, "numbers stand at the right"
     end = table[0].rindex(" ms ") + 3
     assert len({line[:end].rindex(".") for line in table[1:]}) == 1, "with as many decimals each"
+
+
+@pytest.fixture
+def any_size(tmp_path):
+    """Means over pictures of any size, of any number of items."""
+    nodes = [
+        onnx_files.node("Relu", ["x"], ["r"], "cut"),
+        onnx_files.node("GlobalAveragePool", ["r"], ["p"], "mean"),
+        onnx_files.node("Flatten", ["p"], ["y"]),
+    ]
+    ports = [onnx_files.value("x", ["N", 2, "H", "W"]), onnx_files.value("y", ["N", 2])]
+    path = tmp_path / "any.onnx"
+    path.write_bytes(onnx_files.model(onnx_files.graph(nodes, ports[:1], ports[1:])))
+    return path
+
+
+def test_sizes_that_the_file_leaves_open_come_with_the_inputs(programs, any_size, tmp_path):
+    rng = numpy.random.default_rng(1)
+    found = one_object(model(programs, "show", "--json", any_size))
+    assert found["inputs"][0]["dims"] == [None, 2, None, None] and "plan" not in found
+    ended = model(programs, "profile", any_size)
+    assert ended.code == 4 and ended.err.count("\n") == 1
+    for count, size in ((1, (5, 7)), (3, (4, 4))):
+        x = rng.random((count, 2, *size), numpy.float32)
+        numpy.save(tmp_path / "x.npy", x)
+        numpy.save(tmp_path / "y.npy", x.mean((2, 3)))
+        ended = model(programs, "run", any_size, tmp_path / "x.npy", "--expect", tmp_path / "y.npy")
+        assert ended.code == 0, ended.err
+        found = one_object(model(programs, "profile", "--json", "--runs", 2, any_size, tmp_path / "x.npy"))
+        assert (found["batch"], found["runs"]) == (count, 2)
+        assert "mean" in [node["node"] for node in found["nodes"]]
+
+
+def test_profile_runs_on_files_as_run_does(programs, mnist):
+    files = [mnist / f"test_data_set_{number}/input_0.pb" for number in range(3)]
+    found = one_object(model(programs, "profile", "--json", "--runs", 2, mnist, *files))
+    assert found["batch"] == 3
+    ended = model(programs, "profile", mnist, mnist / "test_data_set_0/output_0.pb")
+    assert ended.code == 4 and "and this item is float32 [1, 10]" in ended.err
+    ended = model(programs, "profile", "--batch", 3, mnist, *files)
+    assert (ended.code, "--batch has no effect with INPUT" in ended.err) == (2, True)
+
+
+def test_pb_files_bring_sizes_to_jobs(programs, any_size, tmp_path):
+    rng = numpy.random.default_rng(2)
+    arrays = [rng.random((1, 2, *size), numpy.float32) for size in ((3, 3), (3, 3), (6, 2))]
+    files = []
+    for number, array in enumerate(arrays):
+        files.append(tmp_path / f"{number}.pb")
+        files[-1].write_bytes(onnx.numpy_helper.from_array(array).SerializeToString())
+    ended = programs.local("--json", any_size, *files)
+    assert ended.code == 0, ended.out
+    for item, array in zip(ended.items(), arrays, strict=True):
+        assert numpy.allclose(item["outputs"][0]["values"], array.mean((0, 2, 3)), atol=1e-5)
 
 
 def test_a_model_that_is_not_batched_says_so(programs, tmp_path):

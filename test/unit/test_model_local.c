@@ -334,6 +334,7 @@ static void test_prepares_and_profiles(void **state)
 {
 	struct dls_model *model;
 	struct dls_ctx *ctx = open_model(&model);
+	struct dls_tensor input = batch_of(BATCH);
 	struct dls_model_memory one = DLS_MODEL_MEMORY_INIT, many = DLS_MODEL_MEMORY_INIT, none = {0};
 	struct dls_error err;
 	char *json = NULL;
@@ -347,13 +348,18 @@ static void test_prepares_and_profiles(void **state)
 	assert_int_equal(dls_model_prepare(model, 0, NULL, &err), DLS_EINVAL);
 	assert_int_equal(dls_model_prepare(model, 1, &none, &err), DLS_EINVAL); /* without its size */
 	assert_int_equal(dls_model_prepare(NULL, 1, NULL, &err), DLS_EINVAL);
-	assert_int_equal(dls_model_profile(model, 2, 0, &json, &err), DLS_EINVAL);
-	assert_int_equal(dls_model_profile(model, 2, 1001, &json, &err), DLS_EINVAL);
+	assert_int_equal(dls_model_profile(model, NULL, 0, 2, 0, &json, &err), DLS_EINVAL);
+	assert_int_equal(dls_model_profile(model, NULL, 0, 2, 1001, &json, &err), DLS_EINVAL);
 	assert_non_null(strstr(err.text, "1 to 1000 runs, not 1001"));
-	assert_int_equal(dls_model_profile(model, 2, 1, NULL, &err), DLS_EINVAL);
+	assert_int_equal(dls_model_profile(model, NULL, 0, 2, 1, NULL, &err), DLS_EINVAL);
 	assert_null(json);
-	assert_int_equal(dls_model_profile(model, 2, 1, &json, &err), 0);
+	assert_int_equal(dls_model_profile(model, NULL, 0, 2, 1, &json, &err), 0);
 	assert_non_null(strstr(json, "\"operator\":\"Conv\""));
+	dls_free(ctx, json);
+	assert_int_equal(dls_model_profile(model, &input, 2, 0, 1, &json, &err), DLS_EINVAL);
+	assert_non_null(strstr(err.text, "1 inputs, and 2 tensors"));
+	assert_int_equal(dls_model_profile(model, &input, 1, 0, 1, &json, &err), 0);
+	assert_non_null(strstr(json, "\"batch\":5"));
 	dls_free(ctx, json);
 	dls_model_destroy(model);
 	dls_ctx_destroy(ctx);

@@ -141,7 +141,7 @@ FUNCTIONS = {
     "dls_model_describe": (c_int, [c_void_p, POINTER(c_char_p), ERROR]),
     "dls_model_run": (c_int, [c_void_p, TENSORS, c_uint32, POINTER(TENSORS), POINTER(c_uint32), ERROR]),
     "dls_model_read": (c_int, [c_void_p, c_uint32, POINTER(c_char_p), c_uint32, POINTER(TENSORS), ERROR]),
-    "dls_model_profile": (c_int, [c_void_p, c_int64, c_uint32, POINTER(c_char_p), ERROR]),
+    "dls_model_profile": (c_int, [c_void_p, TENSORS, c_uint32, c_int64, c_uint32, POINTER(c_char_p), ERROR]),
     "dls_worker_create": (c_int, [c_void_p, POINTER(WorkerOptions), HANDLE_OUT, ERROR]),
     "dls_worker_handle": (c_int, [c_void_p, c_char_p, POINTER(HandlerOps), ERROR]),
     "dls_worker_start": (c_int, [c_void_p, ERROR]),

@@ -21,11 +21,17 @@ def _port(found):
     return Port(found["name"], found["dtype"], tuple(found["dims"]), found["kind"])
 
 
+def _tensors(arrays):
+    """At least one, for the library counts them first; the caller keeps the arrays alive."""
+    return (Tensor * max(1, len(arrays)))(*map(describe, arrays))
+
+
 class Model(Handle):
     """A model folder, or an ONNX file, opened and checked.
 
     `inputs` and `outputs` are Ports, `labels` the names of the classes, empty without labels.txt. `batchable` says whether
-    items may be run together, and `unbatchable` why not (None if they may).
+    items may be run together, and `unbatchable` why not (None if they may). Where the file leaves more sizes open than the
+    batch, which each run brings then, `batchable` is None: only a run tells.
 
     Any number of threads may run one model; their runs take turns. Python goes on meanwhile, but for the thread that
     waits, which Ctrl-C does not interrupt. How many threads a run has OMP_NUM_THREADS says when Python starts.
@@ -42,7 +48,7 @@ class Model(Handle):
         found = self._json(lib.dls_model_describe)
         self.inputs = [_port(port) for port in found["inputs"]]
         self.outputs = [_port(port) for port in found["outputs"]]
-        self.batchable = found["batchable"]
+        self.batchable = found.get("batchable")
         self.unbatchable = found.get("unbatchable")
         self.labels = self._labels()
 
@@ -84,10 +90,9 @@ class Model(Handle):
         names. Arrays are what numpy takes for one: lists of numbers and buffers too. They are run as they are, whatever
         model.json says, and have the batch as their first dimension."""
         arrays = self._in_order(arrays)
-        tensors = (Tensor * max(1, len(arrays)))(*map(describe, arrays))
         outputs, count = ctypes.POINTER(Tensor)(), ctypes.c_uint32()
         with self._use() as pointer:
-            call(lib.dls_model_run, pointer, tensors, len(arrays), outputs, count)
+            call(lib.dls_model_run, pointer, _tensors(arrays), len(arrays), outputs, count)
             try:
                 return [to_array(outputs[i]) for i in range(count.value)]
             finally:
@@ -110,9 +115,13 @@ class Model(Handle):
             finally:
                 lib.dls_free(self._context.pointer, tensor)
 
-    def profile(self, batch=1, runs=20):
-        """How long each node takes, on made-up inputs: a dict, as dls_model_profile describes it."""
-        return self._json(lib.dls_model_profile, batch, runs)
+    def profile(self, arrays=None, batch=1, runs=20):
+        """How long each node takes, on these inputs (as for run) or on made-up ones of `batch` items: a dict, as
+        dls_model_profile describes it."""
+        if arrays is None:
+            return self._json(lib.dls_model_profile, None, 0, batch, runs)
+        arrays = self._in_order(arrays)
+        return self._json(lib.dls_model_profile, _tensors(arrays), len(arrays), 0, runs)
 
     def _destroy(self, pointer):
         lib.dls_model_destroy(pointer)
