@@ -18,6 +18,7 @@ import infer_models
 from engine import Engine, Refused
 
 SPINS = "1000"  # of cli/threads.c
+CHOICES = ROOT / "build/cache/kernels"  # as a program keeps them in the user's folder for such
 MATRIX_SIDE = 2048  # of infer_peer.py's sgemm
 UNWANTED = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OMP_NUM_THREADS")
 QUIET_SECONDS, QUIET_SHARE, SETTLE_SECONDS = 0.02, 0.05, 2
@@ -72,7 +73,7 @@ class Ours:
     """The library, with one team of `threads` threads."""
 
     def __init__(self, threads, streams=1):
-        environment = {"OMP_NUM_THREADS": str(threads), "GOMP_SPINCOUNT": SPINS}
+        environment = {"OMP_NUM_THREADS": str(threads), "GOMP_SPINCOUNT": SPINS, "MODEL_TOOL_CACHE": str(CHOICES)}
         self.engines = [Engine(environment) for _ in range(streams)]
         for engine in self.engines:
             engine.start()

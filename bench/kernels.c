@@ -181,7 +181,7 @@ static void make_conv(struct side *side, const struct layer *layer, bool winogra
 
 	side->run = winograd ? run_winograd : run_direct;
 	side->weights = floats(winograd ? dlsi_winograd_weights_bytes(conv) : dlsi_direct_weights_bytes(conv));
-	(winograd ? dlsi_winograd_pack : dlsi_direct_pack)(conv, weights, side->weights);
+	(winograd ? dlsi_winograd_pack : dlsi_direct_pack)(conv, weights, side->weights, side->threads);
 	side->scratch =
 		floats((winograd ? dlsi_winograd_scratch_bytes : dlsi_direct_scratch_bytes)(conv, side->threads));
 	free(weights);
@@ -225,7 +225,7 @@ static void make_ours(struct side *side, const struct layer *layer, int batch, b
 		float *weights = floats((size_t)layer->channels * (size_t)layer->targets * sizeof(float));
 
 		side->weights = floats(dlsi_full_weights_bytes(&side->full));
-		dlsi_full_pack(&side->full, weights, layer->channels, 1, side->weights);
+		dlsi_full_pack(&side->full, weights, layer->channels, 1, side->weights, side->threads);
 		side->scratch = floats(dlsi_full_scratch_bytes(&side->full, side->threads));
 		side->run = run_full;
 		free(weights);

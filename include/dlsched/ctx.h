@@ -34,6 +34,10 @@ struct dls_ctx_options {
 	/* On how many threads at most dls_model_run computes, whichever thread calls it. 0: as many as OMP_NUM_THREADS
 	 * says, else dls_processors(). */
 	uint32_t threads;
+
+	/* The folder that keeps which kernels dls_model_run measured to be the fastest, for the next process; made when
+	 * it is missing. NULL: $XDG_CACHE_HOME/dlsched or ~/.cache/dlsched. Empty: nothing is kept. */
+	const char *cache_dir;
 };
 
 #define DLS_CTX_OPTIONS_INIT DLS_SIZED(struct dls_ctx_options)

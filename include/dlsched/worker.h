@@ -24,7 +24,8 @@ struct dls_worker_options {
 	const char *name;      /* NULL: host name and process id; a second worker of one name ends the first */
 	const char *data_bind; /* where results above 64 KB are fetched; as in dls_client_options */
 	int insecure;          /* 1: may use a master or listen beyond loopback, unencrypted and unauthenticated */
-	const char *cache_dir; /* where models are kept by content; NULL: $XDG_CACHE_HOME/dlsched or ~/.cache/dlsched */
+	const char *cache_dir; /* where models are kept by content, and which kernels are fast; NULL:
+				* $XDG_CACHE_HOME/dlsched or ~/.cache/dlsched */
 	uint32_t devices;      /* tasks run at once, each on its own executor thread; they share models; 0: 1 */
 	uint32_t credits;      /* tasks a device holds at most at once, the running one included: the master gives it 2
 				* to 64 by their time and size; 0: 64 */

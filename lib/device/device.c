@@ -1,6 +1,6 @@
 #include "device/device.h"
 
-int dlsi_device_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *ops,
+int dlsi_device_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *ops, const char *folder,
 	struct dlsi_device **device_out, struct dls_error *err)
 {
 	struct dlsi_device *device;
@@ -19,7 +19,7 @@ int dlsi_device_create(const struct dlsi_alloc *alloc, const struct dlsi_device_
 		return dlsi_fail_memory(err);
 	device->ops = ops;
 	device->alloc = alloc;
-	rc = ops->open(alloc, &device->state, err);
+	rc = ops->open(alloc, folder, &device->state, err);
 	if (rc)
 		dlsi_free(alloc, device);
 	else

@@ -34,7 +34,9 @@ struct dlsi_device_ops {
 	size_t size;  /* sizeof(struct dlsi_device_ops) */
 	const char *kind;
 
-	int (*open)(const struct dlsi_alloc *alloc, void **state_out, struct dls_error *err);
+	/* What it measures it keeps in the folder, which need not exist, and takes over what others kept there; NULL:
+	 * it keeps nothing. */
+	int (*open)(const struct dlsi_alloc *alloc, const char *folder, void **state_out, struct dls_error *err);
 	void (*close)(void *state);
 
 	/* The graph outlives the set. Errors: DLS_EUNSUPPORTED (names the node), DLS_ENOMEM, DLS_EIO. */
@@ -68,8 +70,9 @@ struct dlsi_device {
 	const struct dlsi_alloc *alloc;
 };
 
-/* Checks the table and opens the device. Errors: DLS_EINVAL (another ABI, an empty slot), DLS_ENOMEM, DLS_EIO. */
-int dlsi_device_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *ops,
+/* Checks the table and opens the device, which keeps what it measures in the folder (NULL: nowhere). Errors:
+ * DLS_EINVAL (another ABI, an empty slot), DLS_ENOMEM, DLS_EIO. */
+int dlsi_device_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *ops, const char *folder,
 	struct dlsi_device **device_out, struct dls_error *err);
 
 /* NULL is allowed. All models on it are gone by then. */

@@ -6,6 +6,7 @@
 #include "device/own.h"
 #include "device/tuning.h"
 #include "op/list.h"
+#include <stdio.h>
 
 static const struct dlsi_lowering lowerings[] = {
 	{&dlsi_op_abs, dlsi_lower_activation, false},
@@ -64,6 +65,9 @@ static const struct dlsi_lowering lowerings[] = {
 	{NULL, NULL, false},
 };
 
+/* Counts up when our kernels become so different that what was measured before says nothing about them. */
+enum { KERNELS_GENERATION = 1 };
+
 struct processor {
 	const struct dlsi_alloc *alloc;
 	dnnl_engine_t engine;
@@ -71,7 +75,27 @@ struct processor {
 	struct dlsi_tuning tuning;
 };
 
-static int open_processor(const struct dlsi_alloc *alloc, void **state_out, struct dls_error *err)
+static int remember(struct processor *processor, const char *folder, struct dls_error *err)
+{
+	const dnnl_version_t *version = dnnl_version();
+	char name[DLSI_PROCESSOR_NAME_BYTES], about[256];
+
+	dlsi_processor_name(name);
+	snprintf(about, sizeof about, "kernels %d oneDNN %d.%d.%d %s %s %s", KERNELS_GENERATION, version->major,
+		version->minor, version->patch, version->hash, dlsi_isa_name(processor->isa), name);
+	return dlsi_tuning_remember(&processor->tuning, folder, about, err);
+}
+
+static void close_processor(void *state)
+{
+	struct processor *processor = state;
+
+	dlsi_tuning_fini(&processor->tuning);
+	dnnl_engine_destroy(processor->engine);
+	dlsi_free(processor->alloc, processor);
+}
+
+static int open_processor(const struct dlsi_alloc *alloc, const char *folder, void **state_out, struct dls_error *err)
 {
 	struct processor *processor;
 	dnnl_status_t status;
@@ -91,17 +115,12 @@ static int open_processor(const struct dlsi_alloc *alloc, void **state_out, stru
 		return dlsi_onednn_fail(err, status, "cannot use the processor");
 	}
 	dlsi_tuning_init(&processor->tuning, alloc);
-	*state_out = processor;
-	return 0;
-}
-
-static void close_processor(void *state)
-{
-	struct processor *processor = state;
-
-	dlsi_tuning_fini(&processor->tuning);
-	dnnl_engine_destroy(processor->engine);
-	dlsi_free(processor->alloc, processor);
+	rc = folder ? remember(processor, folder, err) : 0;
+	if (rc)
+		close_processor(processor);
+	else
+		*state_out = processor;
+	return rc;
 }
 
 static int create_set(void *state, const struct dlsi_graph *graph, void **set_out, struct dls_error *err)
@@ -154,6 +173,7 @@ static int create_program(void *set, int64_t batch, void **program_out, struct d
 	struct dlsi_program *program;
 	int rc = dlsi_program_create(set, batch, lowerings, &program, err);
 
+	dlsi_tuning_save(((struct dlsi_onednn_set *)set)->tuning);
 	if (rc == 0)
 		*program_out = program;
 	return rc;

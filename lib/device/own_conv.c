@@ -13,7 +13,7 @@ struct kernel {
 	const char *name;
 	bool (*supported)(const struct dlsi_kernel_conv *conv);
 	size_t (*weights_bytes)(const struct dlsi_kernel_conv *conv);
-	void (*pack)(const struct dlsi_kernel_conv *conv, const float *weights, float *packed);
+	void (*pack)(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads);
 	size_t (*scratch_bytes)(const struct dlsi_kernel_conv *conv, int threads);
 	void (*run)(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
 		const float *addend, float *target, void *scratch, int threads);
@@ -82,7 +82,7 @@ static void pack(const void *how, const float *weights, float *packed)
 {
 	const struct own_conv *own = how;
 
-	own->kernel->pack(&own->conv, weights, packed);
+	own->kernel->pack(&own->conv, weights, packed, own->threads);
 }
 
 static int use_weights(
@@ -131,7 +131,8 @@ static struct dlsi_tuning_key key_of(const struct own_conv *own)
 	return (struct dlsi_tuning_key){{conv->batch < BATCH_ALIKE ? conv->batch : BATCH_ALIKE, conv->groups,
 		conv->source_channels, conv->target_channels, conv->height.source, conv->height.target,
 		conv->height.kernel, conv->height.stride, conv->height.pad, conv->width.source, conv->width.target,
-		conv->width.kernel, conv->width.stride, conv->width.pad, own->added, own->threads}};
+		conv->width.kernel, conv->width.stride, conv->width.pad, own->added + 2 * conv->channels_last,
+		own->threads}};
 }
 
 /* The fastest kernel, as its place among them, or KERNELS for oneDNN's. */
@@ -142,8 +143,11 @@ static int choose(struct dlsi_program *program, struct own_conv *own, const_dnnl
 	int64_t best = 0, ns;
 	int rc = 0;
 
-	if (dlsi_tuning_find(program->set->tuning, &key, choice_out))
+	if (dlsi_tuning_find(program->set->tuning, &key, choice_out)) {
+		if (*choice_out >= KERNELS || !kernels[*choice_out].supported(&own->conv))
+			*choice_out = KERNELS;
 		return 0;
+	}
 	*choice_out = KERNELS;
 	for (uint32_t i = 0; rc == 0 && i < KERNELS; i++) {
 		own->kernel = &kernels[i];

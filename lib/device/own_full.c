@@ -19,7 +19,8 @@ static void pack(const void *how, const float *weights, float *packed)
 	const struct own_full *own = how;
 	const struct dlsi_kernel_full *full = &own->full;
 
-	dlsi_full_pack(full, weights, own->transposed ? full->inputs : 1, own->transposed ? 1 : full->outputs, packed);
+	dlsi_full_pack(full, weights, own->transposed ? full->inputs : 1, own->transposed ? 1 : full->outputs, packed,
+		own->threads);
 }
 
 static void run_once(void *arg, void *const *buffers)

@@ -31,6 +31,12 @@ struct dlsi_kernel_image dlsi_kernel_conv_target(const struct dlsi_kernel_conv *
 		conv->channels_last, conv->block, conv->target_channels, conv->height.target * conv->width.target);
 }
 
+bool dlsi_kernel_conv_fills_blocks(const struct dlsi_kernel_conv *conv)
+{
+	return conv->source_channels / conv->groups % conv->block == 0 &&
+	       conv->target_channels / conv->groups % conv->block == 0;
+}
+
 void dlsi_kernel_bias(
 	const struct dlsi_kernel_conv *conv, const float *bias, int64_t channel, int blocks, float *bias_out)
 {

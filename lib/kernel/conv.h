@@ -4,6 +4,8 @@
  * channels][source channels / groups][height][width], and packed once into a form of our own that depends on `block`
  * and not on the processor.
  *
+ * `threads` is how many threads of OpenMP may work at once.
+ *
  * In a run: bias is dense, one float per target channel, or NULL; the addend is laid out as the target (and may be the
  * target itself) or NULL. target = clamp(conv(source) + bias + addend). Packed weights and scratch memory are aligned
  * to DLSI_KERNEL_ALIGN bytes. Nothing is allocated, and the result is bitwise the same for any number of threads. */
@@ -35,6 +37,9 @@ bool dlsi_kernel_conv_valid(const struct dlsi_kernel_conv *conv);
 
 struct dlsi_kernel_image dlsi_kernel_conv_source(const struct dlsi_kernel_conv *conv);
 struct dlsi_kernel_image dlsi_kernel_conv_target(const struct dlsi_kernel_conv *conv);
+
+/* Whether the channels of a group, on both sides, fill whole blocks. */
+bool dlsi_kernel_conv_fills_blocks(const struct dlsi_kernel_conv *conv);
 
 /* The bias of the channels in `blocks` blocks from `channel` on; zeros where there is none. */
 void dlsi_kernel_bias(

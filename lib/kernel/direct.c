@@ -185,28 +185,43 @@ size_t dlsi_direct_weights_bytes(const struct dlsi_kernel_conv *conv)
 	return (size_t)(plan.panels * panel_floats(&plan)) * sizeof(float);
 }
 
-/* A panel: for each block of source channels that it sees, each tap, each of the channels: a row of its target
+struct packing {
+	struct plan plan;
+	const float *weights;
+	float *packed;
+};
+
+/* One panel: for each block of source channels that it sees, each tap, each of the channels: a row of its target
  * channels. */
-void dlsi_direct_pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed)
+static void pack_panel(void *arg, int64_t panel, int thread)
 {
-	const struct plan plan = make_plan(conv, 1);
+	const struct packing *packing = arg;
+	const struct plan *plan = &packing->plan;
+	const struct dlsi_kernel_conv *conv = plan->conv;
 	const int64_t sources = conv->source_channels / conv->groups, targets = conv->target_channels / conv->groups;
-	const int64_t block = conv->block, width = DLSI_TILE_WIDTH * block;
+	const int64_t block = conv->block, width = DLSI_TILE_WIDTH * block, columns = panel_blocks(plan, panel) * block;
+	const int64_t first = seen_by(conv, panel).first, end = least((panel + 1) * width, conv->target_channels);
+	float *into = packing->packed + panel * panel_floats(plan);
 
-	memset(packed, 0, dlsi_direct_weights_bytes(conv));
-	for (int64_t target = 0; target < conv->target_channels; target++) {
-		const int64_t panel = target / width, columns = panel_blocks(&plan, panel) * block;
-		const int64_t first = seen_by(conv, panel).first;
-		float *into = packed + panel * panel_floats(&plan) + target % width;
-
-		for (int64_t i = 0; i < sources; i++) {
+	(void)thread;
+	if (!dlsi_kernel_conv_fills_blocks(conv) || conv->groups > 1)
+		memset(into, 0, (size_t)panel_floats(plan) * sizeof *into);
+	for (int64_t i = 0; i < sources; i++)
+		for (int64_t target = panel * width; target < end; target++) {
+			const float *weights = packing->weights + (target * sources + i) * plan->taps;
 			const int64_t source = target / targets * sources + i;
-			const int64_t row = (source / block - first) * plan.taps * block + source % block;
+			const int64_t row = (source / block - first) * plan->taps * block + source % block;
 
-			for (int64_t tap = 0; tap < plan.taps; tap++)
-				into[(row + tap * block) * columns] = *weights++;
+			for (int64_t tap = 0; tap < plan->taps; tap++)
+				into[(row + tap * block) * columns + target % width] = weights[tap];
 		}
-	}
+}
+
+void dlsi_direct_pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads)
+{
+	struct packing packing = {.plan = make_plan(conv, 1), .weights = weights, .packed = packed};
+
+	dlsi_parallel(threads, packing.plan.panels, pack_panel, &packing);
 }
 
 /* Bytes for the offsets of a panel's slices; whole cache lines. */

@@ -10,7 +10,7 @@
 bool dlsi_direct_supported(const struct dlsi_kernel_conv *conv);
 
 size_t dlsi_direct_weights_bytes(const struct dlsi_kernel_conv *conv);
-void dlsi_direct_pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed);
+void dlsi_direct_pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads);
 
 size_t dlsi_direct_scratch_bytes(const struct dlsi_kernel_conv *conv, int threads);
 

@@ -37,19 +37,36 @@ size_t dlsi_full_weights_bytes(const struct dlsi_kernel_full *full)
 	return (size_t)(panel_count(full) * panel_width(full) * full->inputs) * sizeof(float);
 }
 
-void dlsi_full_pack(const struct dlsi_kernel_full *full, const float *weights, int64_t output_stride,
-	int64_t input_stride, float *packed)
+struct packing {
+	const struct dlsi_kernel_full *full;
+	const float *weights;
+	int64_t output_stride, input_stride;
+	float *packed;
+};
+
+static void pack_panel(void *arg, int64_t panel, int thread)
 {
-	const int64_t width = panel_width(full);
+	const struct packing *packing = arg;
+	const struct dlsi_kernel_full *full = packing->full;
+	const int64_t width = panel_width(full), left = full->outputs - panel * width;
+	float *row = packing->packed + panel * full->inputs * width;
 
-	memset(packed, 0, dlsi_full_weights_bytes(full));
-	for (int64_t output = 0; output < full->outputs; output++) {
-		float *column = packed + output / width * full->inputs * width + output % width;
-		const float *from = weights + output * output_stride;
+	(void)thread;
+	for (int64_t input = 0; input < full->inputs; input++, row += width) {
+		const float *from =
+			packing->weights + panel * width * packing->output_stride + input * packing->input_stride;
 
-		for (int64_t input = 0; input < full->inputs; input++)
-			column[input * width] = from[input * input_stride];
+		for (int64_t i = 0; i < width; i++)
+			row[i] = i < left ? from[i * packing->output_stride] : 0;
 	}
+}
+
+void dlsi_full_pack(const struct dlsi_kernel_full *full, const float *weights, int64_t output_stride,
+	int64_t input_stride, float *packed, int threads)
+{
+	struct packing packing = {full, weights, output_stride, input_stride, packed};
+
+	dlsi_parallel(threads, panel_count(full), pack_panel, &packing);
 }
 
 /* A thread's sums: the rows of one panel. */

@@ -19,7 +19,7 @@ size_t dlsi_full_weights_bytes(const struct dlsi_kernel_full *full);
 
 /* The weight of `output` and `input` is weights[output * output_stride + input * input_stride]. */
 void dlsi_full_pack(const struct dlsi_kernel_full *full, const float *weights, int64_t output_stride,
-	int64_t input_stride, float *packed);
+	int64_t input_stride, float *packed, int threads);
 
 size_t dlsi_full_scratch_bytes(const struct dlsi_kernel_full *full, int threads);
 

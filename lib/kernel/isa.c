@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 static const char *const names[] = {
 	[DLSI_ISA_GENERIC] = "generic", [DLSI_ISA_AVX2] = "avx2", [DLSI_ISA_AVX512] = "avx512"};
@@ -48,4 +51,21 @@ int dlsi_isa_choose(enum dlsi_isa *isa_out, struct dls_error *err)
 		return dlsi_fail(err, DLS_EINVAL, "DLS_ISA is \"%s\": it may be generic, avx2 or avx512", name);
 	*isa_out = named < most ? named : most;
 	return 0;
+}
+
+void dlsi_processor_name(char name_out[DLSI_PROCESSOR_NAME_BYTES])
+{
+#ifdef __x86_64__
+	const unsigned first = 0x80000002, last = 0x80000004; /* each gives 16 characters */
+
+	memset(name_out, 0, DLSI_PROCESSOR_NAME_BYTES);
+	for (unsigned leaf = first; leaf <= last && __get_cpuid_max(first & 0x80000000, NULL) >= last; leaf++) {
+		unsigned words[4];
+
+		__cpuid(leaf, words[0], words[1], words[2], words[3]);
+		memcpy(name_out + (leaf - first) * sizeof words, words, sizeof words);
+	}
+#else
+	memset(name_out, 0, DLSI_PROCESSOR_NAME_BYTES);
+#endif
 }

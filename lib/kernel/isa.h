@@ -26,4 +26,9 @@ int dlsi_isa_block(enum dlsi_isa isa);
 const char *dlsi_isa_name(enum dlsi_isa isa);
 bool dlsi_isa_from_name(const char *name, enum dlsi_isa *isa_out);
 
+#define DLSI_PROCESSOR_NAME_BYTES 64
+
+/* What the processor calls itself; "" where it does not. */
+void dlsi_processor_name(char name_out[DLSI_PROCESSOR_NAME_BYTES]);
+
 #endif

@@ -49,8 +49,7 @@ bool dlsi_winograd_supported(const struct dlsi_kernel_conv *conv)
 {
 	if (!dlsi_kernel_conv_valid(conv) || (!square(conv, 3) && !square(conv, 5)))
 		return false;
-	if (conv->groups > 1 && (conv->source_channels / conv->groups % conv->block ||
-					conv->target_channels / conv->groups % conv->block))
+	if (conv->groups > 1 && !dlsi_kernel_conv_fills_blocks(conv))
 		return false;
 	return conv->height.stride == 1 && conv->width.stride == 1;
 }
@@ -124,19 +123,33 @@ static void point_factors(int64_t side, double factors[PATCH][5])
 		factors[PATCH - 1][j] = j == side - 1;
 }
 
-static void transform_weights(const float *weights, int64_t side, double factors[PATCH][5], double planes_out[PLANES])
+/* With a side that the compiler knows. */
+static inline __attribute__((always_inline)) void transform_side(
+	const float *weights, const int64_t side, double factors[PATCH][5], float *target, int64_t plane)
 {
 	double half[PATCH][5] = {{0}};
 
 	for (int i = 0; i < PATCH; i++)
-		for (int64_t x = 0; x < side; x++)
-			for (int64_t y = 0; y < side; y++)
+		for (int64_t y = 0; y < side; y++)
+			for (int64_t x = 0; x < side; x++)
 				half[i][x] += factors[i][y] * (double)weights[y * side + x];
-	for (int plane = 0; plane < PLANES; plane++) {
-		planes_out[plane] = 0;
-		for (int64_t x = 0; x < side; x++)
-			planes_out[plane] += half[plane / PATCH][x] * factors[plane % PATCH][x];
-	}
+	for (int i = 0; i < PATCH; i++)
+		for (int j = 0; j < PATCH; j++) {
+			double sum = 0;
+
+			for (int64_t x = 0; x < side; x++)
+				sum += half[i][x] * factors[j][x];
+			target[(i * PATCH + j) * plane] = (float)sum;
+		}
+}
+
+static void transform_weights(
+	const float *weights, int64_t side, double factors[PATCH][5], float *target, int64_t plane)
+{
+	if (side == 3)
+		transform_side(weights, 3, factors, target, plane);
+	else
+		transform_side(weights, 5, factors, target, plane);
 }
 
 /* Blocks of columns in a panel: two, but for the last one of an odd number. */
@@ -163,24 +176,41 @@ size_t dlsi_winograd_weights_bytes(const struct dlsi_kernel_conv *conv)
 	return (size_t)(conv->groups * PLANES * weight_plane(&plan)) * sizeof(float);
 }
 
-void dlsi_winograd_pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed)
+struct packing {
+	struct plan plan;
+	double factors[PATCH][5];
+	const float *weights;
+	float *packed;
+};
+
+/* One panel of one group. */
+static void pack_panel(void *arg, int64_t index, int thread)
 {
-	const struct plan plan = make_plan(conv, 1);
-	const int64_t side = conv->height.kernel, plane = weight_plane(&plan);
+	struct packing *packing = arg;
+	const struct plan *plan = &packing->plan;
+	const struct dlsi_kernel_conv *conv = plan->conv;
+	const int64_t group = index / plan->panels, panel = index % plan->panels;
+	const int64_t side = conv->height.kernel, plane = weight_plane(plan), width = DLSI_TILE_WIDTH * conv->block;
 	const int64_t sources = conv->source_channels / conv->groups, targets = conv->target_channels / conv->groups;
-	double factors[PATCH][5], planes[PLANES];
+	const int64_t end = (panel + 1) * width < targets ? (panel + 1) * width : targets;
+	const float *weights = packing->weights + group * targets * sources * side * side;
+	float *packed = packing->packed + group * PLANES * plane;
 
-	point_factors(side, factors);
-	memset(packed, 0, dlsi_winograd_weights_bytes(conv));
-	for (int64_t group = 0; group < conv->groups; group++, packed += PLANES * plane)
-		for (int64_t target = 0; target < targets; target++)
-			for (int64_t source = 0; source < sources; source++, weights += side * side) {
-				float *at = packed + weight_place(&plan, source, target);
+	(void)thread;
+	for (int64_t source = 0; source < sources; source++)
+		for (int64_t target = panel * width; target < end; target++)
+			transform_weights(weights + (target * sources + source) * side * side, side, packing->factors,
+				packed + weight_place(plan, source, target), plane);
+}
 
-				transform_weights(weights, side, factors, planes);
-				for (int i = 0; i < PLANES; i++)
-					at[i * plane] = (float)planes[i];
-			}
+void dlsi_winograd_pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads)
+{
+	struct packing packing = {.plan = make_plan(conv, 1), .weights = weights, .packed = packed};
+
+	point_factors(conv->height.kernel, packing.factors);
+	if (!dlsi_kernel_conv_fills_blocks(conv))
+		memset(packed, 0, dlsi_winograd_weights_bytes(conv));
+	dlsi_parallel(threads, conv->groups * packing.plan.panels, pack_panel, &packing);
 }
 
 /* ---- a run */

@@ -12,7 +12,7 @@
 bool dlsi_winograd_supported(const struct dlsi_kernel_conv *conv);
 
 size_t dlsi_winograd_weights_bytes(const struct dlsi_kernel_conv *conv);
-void dlsi_winograd_pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed);
+void dlsi_winograd_pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads);
 
 size_t dlsi_winograd_scratch_bytes(const struct dlsi_kernel_conv *conv, int threads);
 

@@ -7,13 +7,17 @@
 #include "device/topology.h"
 #include "kernel/parallel.h"
 #include "net/context.h"
+#include "store/place.h"
 #include <stdarg.h>
 #include <stdio.h>
 
 static int start(struct dls_ctx *ctx, const struct dls_ctx_options *options, struct dls_error *err)
 {
+	const bool keeps = !options->cache_dir || *options->cache_dir;
 	int rc = options->log ? dlsi_log_create(options, &ctx->log, err) : 0;
 
+	if (rc == 0 && keeps && dlsi_cache_place(&ctx->alloc, options->cache_dir, &ctx->cache_dir, NULL) == DLS_ENOMEM)
+		rc = dlsi_fail_memory(err);
 	if (rc)
 		return rc;
 	if (dlsi_random_start())
@@ -29,6 +33,7 @@ static void end(struct dls_ctx *ctx)
 
 	dlsi_executor_destroy(ctx->executor);
 	dlsi_device_destroy(ctx->device);
+	dlsi_free(&alloc, ctx->cache_dir);
 	dlsi_loop_destroy(ctx->loop);
 	dlsi_context_destroy(ctx->zmq);
 	pthread_mutex_destroy(&ctx->planes_mutex);
@@ -118,7 +123,7 @@ int dlsi_ctx_device(struct dls_ctx *ctx, struct dlsi_device **device_out, struct
 
 	pthread_mutex_lock(&ctx->executor_mutex);
 	if (!ctx->device)
-		rc = dlsi_device_create(&ctx->alloc, &dlsi_device_onednn, &ctx->device, err);
+		rc = dlsi_device_create(&ctx->alloc, &dlsi_device_onednn, ctx->cache_dir, &ctx->device, err);
 	if (rc == 0)
 		*device_out = ctx->device;
 	pthread_mutex_unlock(&ctx->executor_mutex);

@@ -31,6 +31,7 @@ struct dls_ctx {
 	pthread_mutex_t executor_mutex; /* of the next two; NULL: nobody has asked for it */
 	struct dlsi_executor *executor;
 	struct dlsi_device *device;
+	char *cache_dir; /* of the device; NULL: it keeps nothing */
 
 	struct dlsi_log *log;
 	enum dls_log_level log_level; /* 0: nothing is logged */

@@ -163,36 +163,53 @@ static uint32_t channel_axis(const struct dlsi_graph *graph, const struct dlsi_n
 	return node->op == &dlsi_op_mat_mul ? dlsi_node_output(graph, node)->rank - 1 : 1;
 }
 
-/* The channels, made and taken, between which an element of the weights lies. */
-static void find_channels(
-	const struct dlsi_node *node, const struct dlsi_value *weights, size_t i, size_t *made, size_t *taken)
-{
-	size_t first = (size_t)weights->dims[0], second = (size_t)weights->dims[1], groups = 1, group;
-	size_t row = i / (dlsi_value_count(weights) / first);
-	size_t column = i / (dlsi_value_count(weights) / first / second) % second;
-	bool makes_rows = node->op == &dlsi_op_conv || (node->op == &dlsi_op_gemm && node->gemm.transpose_b);
+/* Weights as a matrix of kernels: which channel a row is, and which ones its columns are. */
+struct kernels {
+	size_t rows, columns, elements; /* elements: of a kernel */
+	size_t groups;
+	bool rows_are_made; /* else taken; columns are the other */
+};
 
+static struct kernels kernels_of(const struct dlsi_node *node, const struct dlsi_value *weights)
+{
+	struct kernels kernels = {.rows = (size_t)weights->dims[0],
+		.columns = (size_t)weights->dims[1],
+		.elements = 1,
+		.groups = 1,
+		.rows_are_made = node->op == &dlsi_op_conv || (node->op == &dlsi_op_gemm && node->gemm.transpose_b)};
+
+	for (uint32_t i = 2; i < weights->rank; i++)
+		kernels.elements *= (size_t)weights->dims[i];
 	if (node->op == &dlsi_op_conv || node->op == &dlsi_op_conv_transpose)
-		groups = (size_t)node->conv.groups;
-	group = row / (first / groups);
-	column += group * second;
-	*made = makes_rows ? row : column;
-	*taken = makes_rows ? column : row;
+		kernels.groups = (size_t)node->conv.groups;
+	return kernels;
+}
+
+/* The channel that the row's first column is: columns are counted within a group. */
+static size_t first_column(const struct kernels *kernels, size_t row)
+{
+	return row / (kernels->rows / kernels->groups) * kernels->columns;
 }
 
 /* Multiplies by the factors of the channels that are made, or taken. */
 static int scale_weights(struct dlsi_graph *graph, struct dlsi_node *node, const double *factors, bool taken)
 {
 	const struct dlsi_value old = graph->values[node->inputs[1]];
+	const struct kernels kernels = kernels_of(node, &old);
 	float *data = add_constant(graph, old.name, old.rank, old.dims, &node->inputs[1]);
+	size_t i = 0;
 
 	if (!data)
 		return DLS_ENOMEM;
-	for (size_t i = 0; i < dlsi_value_count(&old); i++) {
-		size_t channels[2];
+	for (size_t row = 0; row < kernels.rows; row++) {
+		const size_t first = first_column(&kernels, row);
 
-		find_channels(node, &old, i, &channels[0], &channels[1]);
-		data[i] = (float)(element(&old, i, 0) * factors[channels[taken]]);
+		for (size_t column = 0; column < kernels.columns; column++) {
+			const double factor = factors[kernels.rows_are_made == taken ? first + column : row];
+
+			for (size_t k = 0; k < kernels.elements; k++, i++)
+				data[i] = (float)(element(&old, i, 0) * factor);
+		}
 	}
 	return 0;
 }
@@ -276,12 +293,19 @@ static double *sum_shifts(const struct dlsi_graph *graph, struct dlsi_uses *uses
 	const struct dlsi_value *weights = dlsi_node_input(graph, node, 1);
 	double *sums = dlsi_arena_take(&uses->arena, channels, sizeof *sums);
 	double alpha = node->op == &dlsi_op_gemm ? node->gemm.alpha : 1;
+	const struct kernels kernels = kernels_of(node, weights);
+	size_t i = 0;
 
-	for (size_t i = 0; sums && i < dlsi_value_count(weights); i++) {
-		size_t made, taken;
+	for (size_t row = 0; sums && row < kernels.rows; row++) {
+		const size_t first = first_column(&kernels, row);
 
-		find_channels(node, weights, i, &made, &taken);
-		sums[made] += alpha * element(weights, i, 0) * shifts[taken];
+		for (size_t column = 0; column < kernels.columns; column++) {
+			const size_t made = kernels.rows_are_made ? row : first + column;
+			const size_t taken = kernels.rows_are_made ? first + column : row;
+
+			for (size_t k = 0; k < kernels.elements; k++, i++)
+				sums[made] += alpha * element(weights, i, 0) * shifts[taken];
+		}
 	}
 	return sums;
 }

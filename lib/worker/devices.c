@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "kernel/parallel.h"
+#include "store/place.h"
 #include "worker/worker.h"
 #include <stdio.h>
 
@@ -20,10 +21,22 @@ static int init(struct dls_worker *worker, struct dlsi_worker_device *device, ui
 	return rc;
 }
 
-int dlsi_worker_devices_init(struct dls_worker *worker, uint32_t count, struct dls_error *err)
+static int create_loaded(struct dls_worker *worker, const char *cache_dir, struct dls_error *err)
 {
-	int rc = worker->no_models ? 0
-				   : dlsi_loaded_create(&worker->ctx->alloc, &dlsi_device_onednn, &worker->loaded, err);
+	const struct dlsi_alloc *alloc = &worker->ctx->alloc;
+	char *folder;
+	int rc = dlsi_cache_place(alloc, cache_dir, &folder, err);
+
+	if (rc)
+		return rc;
+	rc = dlsi_loaded_create(alloc, &dlsi_device_onednn, folder, &worker->loaded, err);
+	dlsi_free(alloc, folder);
+	return rc;
+}
+
+int dlsi_worker_devices_init(struct dls_worker *worker, uint32_t count, const char *cache_dir, struct dls_error *err)
+{
+	int rc = worker->no_models ? 0 : create_loaded(worker, cache_dir, err);
 
 	if (rc)
 		return rc;

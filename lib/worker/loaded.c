@@ -19,7 +19,7 @@ struct dlsi_frame *dlsi_model_file_find(const struct dlsi_model_files *files, co
 	return NULL;
 }
 
-int dlsi_loaded_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device,
+int dlsi_loaded_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device, const char *folder,
 	struct dlsi_loaded **loaded_out, struct dls_error *err)
 {
 	struct dlsi_loaded *loaded = dlsi_calloc(alloc, 1, sizeof *loaded);
@@ -27,7 +27,7 @@ int dlsi_loaded_create(const struct dlsi_alloc *alloc, const struct dlsi_device_
 
 	if (!loaded)
 		return dlsi_fail_memory(err);
-	rc = dlsi_device_create(alloc, device, &loaded->device, err);
+	rc = dlsi_device_create(alloc, device, folder, &loaded->device, err);
 	if (rc) {
 		dlsi_free(alloc, loaded);
 		return rc;

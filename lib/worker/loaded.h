@@ -42,7 +42,7 @@ struct dlsi_loaded_model {
 struct dlsi_frame *dlsi_model_file_find(const struct dlsi_model_files *files, const char *name);
 
 /* Opens the device. Errors: as dlsi_device_create. */
-int dlsi_loaded_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device,
+int dlsi_loaded_create(const struct dlsi_alloc *alloc, const struct dlsi_device_ops *device, const char *folder,
 	struct dlsi_loaded **loaded_out, struct dls_error *err);
 
 /* All that was taken has been given back. NULL is allowed. */

@@ -4,7 +4,7 @@
 
 #include "store/cache.h"
 
-/* `folder` NULL: below XDG_CACHE_HOME, or else HOME. Errors: as dlsi_cache_open, DLS_EINVAL (neither is set). */
+/* `folder` NULL: the usual one (store/place.h). Errors: as dlsi_cache_open, DLS_EINVAL (neither is set). */
 int dlsi_worker_cache_open(
 	const struct dlsi_alloc *alloc, const char *folder, struct dlsi_cache **cache_out, struct dls_error *err);
 

@@ -142,7 +142,7 @@ int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options
 	if (rc == 0)
 		rc = dlsi_topology_read(&worker->topology, err);
 	if (rc == 0)
-		rc = dlsi_worker_devices_init(worker, options->devices, err);
+		rc = dlsi_worker_devices_init(worker, options->devices, options->cache_dir, err);
 	if (rc == 0 && !worker->no_models)
 		rc = dlsi_worker_models_init(worker, options->cache_dir, err);
 	if (rc) {

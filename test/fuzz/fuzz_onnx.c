@@ -120,7 +120,7 @@ static void load_and_run(const struct dlsi_onnx *onnx)
 	struct dlsi_model *model;
 	struct dls_error err;
 
-	if (!device && dlsi_device_create(&dlsi_alloc_libc, &dlsi_device_onednn, &device, &err))
+	if (!device && dlsi_device_create(&dlsi_alloc_libc, &dlsi_device_onednn, NULL, &device, &err))
 		abort();
 	if (dlsi_model_load(&dlsi_alloc_libc, device, "it", onnx, &model, &err))
 		return;

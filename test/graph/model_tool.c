@@ -6,6 +6,8 @@
  *                          whose sizes are open the batch is the one that the tensors have
  *   time BATCH MS          runs it again on the inputs of the last run, until MS milliseconds are over, at least once
  *
+ * MODEL_TOOL_CACHE is the folder in which choices of kernels are kept; none are without it.
+ *
  * The answer is a line "error CODE SENTENCE", or "ok" with these numbers behind it:
  *
  *   load: the nanoseconds that it took; how many inputs and outputs, for each of which a line "TYPE DIM...<tab>NAME"
@@ -246,7 +248,8 @@ int main(void)
 	struct tool tool = {.data.alloc = &dlsi_alloc_libc};
 	struct dls_error err = {0};
 	char line[LINE];
-	int rc = dlsi_device_create(&dlsi_alloc_libc, &dlsi_device_onednn, &tool.device, &err);
+	int rc = dlsi_device_create(
+		&dlsi_alloc_libc, &dlsi_device_onednn, getenv("MODEL_TOOL_CACHE"), &tool.device, &err);
 
 	if (rc)
 		fprintf(stderr, "%s\n", err.text);

@@ -114,7 +114,7 @@ static struct tensors make_tensors(
 	kernel_store(&in, t.source, t.source_blocks);
 	kernel_store(&out, t.addend, t.addend_blocks);
 	t.packed = kernel_floats((int64_t)(ops->weights_bytes(conv) / sizeof(float)));
-	ops->pack(conv, t.weights, t.packed);
+	ops->pack(conv, t.weights, t.packed, (int)kernel_between(rng, 1, 3));
 	return t;
 }
 

@@ -9,7 +9,7 @@
 struct kernel_conv_ops {
 	bool (*supported)(const struct dlsi_kernel_conv *conv);
 	size_t (*weights_bytes)(const struct dlsi_kernel_conv *conv);
-	void (*pack)(const struct dlsi_kernel_conv *conv, const float *weights, float *packed);
+	void (*pack)(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads);
 	size_t (*scratch_bytes)(const struct dlsi_kernel_conv *conv, int threads);
 	void (*run)(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
 		const float *addend, float *target, void *scratch, int threads);

@@ -13,7 +13,7 @@ static void assert_refused(const struct dlsi_device_ops *ops, const char *says)
 	struct dlsi_device *device = NULL;
 	struct dls_error err = {0};
 
-	assert_int_equal(dlsi_device_create(unit_alloc(), ops, &device, &err), DLS_EINVAL);
+	assert_int_equal(dlsi_device_create(unit_alloc(), ops, NULL, &device, &err), DLS_EINVAL);
 	assert_null(device);
 	assert_non_null(strstr(err.text, says));
 }
@@ -43,9 +43,9 @@ static void test_memory_exhaustion_is_an_error(void **state)
 
 	(void)state;
 	for (unsigned n = 1; n <= 2; n++)
-		assert_int_equal(
-			dlsi_device_create(unit_alloc_failing_at(n), &dlsi_device_onednn, &device, &err), DLS_ENOMEM);
-	assert_int_equal(dlsi_device_create(unit_alloc_failing_at(3), &dlsi_device_onednn, &device, &err), 0);
+		assert_int_equal(dlsi_device_create(unit_alloc_failing_at(n), &dlsi_device_onednn, NULL, &device, &err),
+			DLS_ENOMEM);
+	assert_int_equal(dlsi_device_create(unit_alloc_failing_at(3), &dlsi_device_onednn, NULL, &device, &err), 0);
 	dlsi_device_destroy(device);
 }
 
@@ -62,9 +62,9 @@ static int opened(const char *isa, bool used_before)
 		setenv("DLS_ISA", isa, 1);
 		if (used_before)
 			dnnl_get_effective_cpu_isa();
-		code = dlsi_device_create(&dlsi_alloc_libc, &dlsi_device_onednn, &device, NULL);
+		code = dlsi_device_create(&dlsi_alloc_libc, &dlsi_device_onednn, NULL, &device, NULL);
 		if (code == 0)
-			code = dlsi_device_create(&dlsi_alloc_libc, &dlsi_device_onednn, &device, NULL);
+			code = dlsi_device_create(&dlsi_alloc_libc, &dlsi_device_onednn, NULL, &device, NULL);
 		_exit(code ? -code : (int)dnnl_get_effective_cpu_isa());
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

@@ -38,7 +38,7 @@ static struct tensors make_tensors(
 			sum += (double)source[k] * (double)t.weights[output * output_stride + k * input_stride];
 		t.expected[i] = fminf(fmaxf((float)sum, full->clamp.low), full->clamp.high);
 	}
-	dlsi_full_pack(full, t.weights, output_stride, input_stride, t.packed);
+	dlsi_full_pack(full, t.weights, output_stride, input_stride, t.packed, 2);
 	return t;
 }
 
@@ -100,7 +100,7 @@ static void test_clamps_pass_nan(void **state)
 	float target[5];
 
 	(void)state;
-	dlsi_full_pack(&full, weights, 1, 1, packed);
+	dlsi_full_pack(&full, weights, 1, 1, packed, 1);
 	for (enum dlsi_isa isa = DLSI_ISA_GENERIC; isa <= dlsi_isa_of_processor(); isa++) {
 		full.isa = isa;
 		dlsi_full_run(&full, source, packed, NULL, target, scratch, 1);

@@ -62,7 +62,7 @@ static void score_all(float scores[ITEMS][CLASSES])
 	struct dlsi_device *device;
 	struct dlsi_model *model;
 
-	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, &device, NULL), 0);
+	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, NULL, &device, NULL), 0);
 	assert_int_equal(dlsi_model_load(unit_alloc(), device, "it",
 				 &(struct dlsi_onnx){.file = dlsi_frame_data(onnx), .length = dlsi_frame_size(onnx)},
 				 &model, NULL),
@@ -113,7 +113,7 @@ static struct dlsi_loaded *begin(uint64_t most_bytes, struct dlsi_inference **in
 {
 	struct dlsi_loaded *loaded;
 
-	assert_int_equal(dlsi_loaded_create(unit_alloc(), &dlsi_device_onednn, &loaded, NULL), 0);
+	assert_int_equal(dlsi_loaded_create(unit_alloc(), &dlsi_device_onednn, NULL, &loaded, NULL), 0);
 	assert_int_equal(dlsi_inference_create(unit_alloc(), loaded, 2, most_bytes, inference_out, NULL), 0);
 	return loaded;
 }

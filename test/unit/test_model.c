@@ -34,7 +34,7 @@ static int try(struct loaded *loaded, const struct dlsi_alloc *alloc, const char
 	unit_onnx(&loaded->file, &rng, text);
 	loaded->moved = malloc(loaded->file.length + 1);
 	memcpy(loaded->moved + 1, loaded->file.data, loaded->file.length);
-	rc = dlsi_device_create(alloc, &dlsi_device_onednn, &loaded->device, err);
+	rc = dlsi_device_create(alloc, &dlsi_device_onednn, NULL, &loaded->device, err);
 	return rc ? rc
 		  : dlsi_model_load(alloc, loaded->device, "net.onnx",
 			    &(struct dlsi_onnx){.file = loaded->moved + 1, .length = loaded->file.length},

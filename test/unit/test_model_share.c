@@ -40,7 +40,7 @@ static void load(struct loaded *loaded, const struct dlsi_alloc *alloc)
 	unit_onnx(&loaded->file, &rng, NETWORK);
 	onnx.file = loaded->file.data;
 	onnx.length = loaded->file.length;
-	assert_int_equal(dlsi_device_create(alloc, &dlsi_device_onednn, &loaded->device, NULL), 0);
+	assert_int_equal(dlsi_device_create(alloc, &dlsi_device_onednn, NULL, &loaded->device, NULL), 0);
 	assert_int_equal(dlsi_model_load(alloc, loaded->device, "net.onnx", &onnx, &loaded->model, NULL), 0);
 	for (int i = 0; i < BATCH * ITEM; i++)
 		input[i] = (float)dlsi_rng_below(&rng, 1000) / 1000 - 0.5f;

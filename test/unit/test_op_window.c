@@ -154,7 +154,7 @@ static void test_corners(void **state)
 	struct dlsi_device *device;
 
 	(void)state;
-	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, &device, NULL), 0);
+	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, NULL, &device, NULL), 0);
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
 		evaluate(&examples[i]);
 		run_on_device(&examples[i], device);

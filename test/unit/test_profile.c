@@ -27,7 +27,7 @@ static void load(struct loaded *loaded, const char *text)
 
 	*loaded = (struct loaded){0};
 	unit_onnx(&loaded->file, &rng, text);
-	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, &loaded->device, &err), 0);
+	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, NULL, &loaded->device, &err), 0);
 	if (dlsi_model_load(unit_alloc(), loaded->device, "net.onnx",
 		    &(struct dlsi_onnx){.file = loaded->file.data, .length = loaded->file.length}, &loaded->model,
 		    &err))

@@ -409,7 +409,7 @@ static void test_each_keeps_the_outputs(void **state)
 	struct dls_error err;
 
 	(void)state;
-	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, &device, &err), 0);
+	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, NULL, &device, &err), 0);
 	for (size_t i = 0; i < COUNT; i++) {
 		const struct dlsi_rewrite *next = dlsi_rewrites;
 		float *before[PORTS] = {NULL};
@@ -442,7 +442,7 @@ static void test_any_order_keeps_the_outputs(void **state)
 	(void)state;
 	while (dlsi_rewrites[passes].name)
 		passes++;
-	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, &device, &err), 0);
+	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, NULL, &device, &err), 0);
 	for (size_t i = 0; i < COUNT; i++) {
 		struct dlsi_rng rng = unit_rng(i + 1);
 		float *before[PORTS] = {NULL};

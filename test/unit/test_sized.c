@@ -34,7 +34,7 @@ static void load(struct loaded *loaded, const char *text)
 	for (int i = 0; i < NUMBERS; i++)
 		numbers[i] = (float)(i * 37 % 101) / 50 - 1;
 	unit_onnx(&loaded->file, &rng, text);
-	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, &loaded->device, NULL), 0);
+	assert_int_equal(dlsi_device_create(unit_alloc(), &dlsi_device_onednn, NULL, &loaded->device, NULL), 0);
 	loaded->onnx = (struct dlsi_onnx){.file = loaded->file.data, .length = loaded->file.length};
 	loaded->sized = (struct dlsi_sized){.alloc = unit_alloc(), .device = loaded->device};
 }
