@@ -32,7 +32,9 @@ struct dls_ctx_options {
 	void *resize_arg;
 
 	/* On how many threads at most dls_model_run computes, whichever thread calls it. 0: as many as OMP_NUM_THREADS
-	 * says, else dls_processors(). */
+	 * says, else dls_processors(). They wait for each other actively, for milliseconds: where other programs need
+	 * the processors too, start yours with GOMP_SPINCOUNT=1000 in the environment, as dls-worker does for itself;
+	 * OpenMP reads it while it is being loaded, so a library cannot. */
 	uint32_t threads;
 
 	/* The folder that keeps which kernels dls_model_run measured to be the fastest, for the next process; made when

@@ -1,5 +1,6 @@
 """Programs that use the bindings: Ctrl-C acts at once, and a program that closes nothing still ends."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -179,3 +180,20 @@ ready()
 """
     for _ in range(5):
         assert end(start(master, program)) == (0, "")
+
+
+DISPLAY = "import os; before = dict(os.environ); import dlsched; assert dict(os.environ) == before"
+
+
+def displayed(**more):
+    """What libgomp says of how its threads wait."""
+    unsaid = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+    ended = subprocess.run([sys.executable, "-c", DISPLAY], env={**unsaid, "OMP_DISPLAY_ENV": "VERBOSE", **more},
+                           capture_output=True, text=True, check=True)
+    return next(line.split("'")[1] for line in ended.stderr.splitlines() if "GOMP_SPINCOUNT" in line)
+
+
+def test_threads_wait_briefly_unless_the_user_says_how():
+    assert displayed() == "1000"
+    assert displayed(GOMP_SPINCOUNT="7") == "7"
+    assert displayed(OMP_WAIT_POLICY="passive") == "0"

@@ -3,6 +3,7 @@
 ctypes releases Python's lock while one of its functions runs.
 """
 
+import contextlib
 import ctypes
 import os
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
@@ -161,10 +162,28 @@ FUNCTIONS = {
 }
 
 
+# How often a thread of a team looks for its next piece of work before it sleeps, as the programs have it. libgomp's own
+# 300,000 times take the processors from other programs, and from other threads of this one.
+SPINS = {"GOMP_SPINCOUNT": "1000"}
+
+
+@contextlib.contextmanager
+def wait_briefly():
+    """libgomp reads the environment while it is being loaded, which numpy for instance may have done before."""
+    said = "GOMP_SPINCOUNT" in os.environ or "OMP_WAIT_POLICY" in os.environ
+    os.environ.update({} if said else SPINS)
+    try:
+        yield
+    finally:
+        for name in () if said else SPINS:
+            del os.environ[name]
+
+
 def load():
     path = os.environ.get("DLSCHED_LIBRARY", SONAME)
     try:
-        library = ctypes.CDLL(path)
+        with wait_briefly():
+            library = ctypes.CDLL(path)
     except OSError as error:
         raise ImportError(
             f"{path} cannot be loaded ({error}): install libdlsched, or set DLSCHED_LIBRARY to where it lies"
