@@ -237,7 +237,8 @@ static int tell(const struct profile *profile, char **json_out, struct dls_error
 		cJSON_AddNumberToObject(json, "threads", dlsi_parallel_threads()) &&
 		cJSON_AddNumberToObject(json, "runs", profile->runs) && add_nodes(profile, json) &&
 		cJSON_AddNumberToObject(json, "ms", round_to(total_ns / 1e6, 1e-4)) &&
-		(total_ns <= 0 || cJSON_AddNumberToObject(json, "gflops", round_to(work / total_ns, 1e-2))) &&
+		(total_ns <= 0 || work <= 0 ||
+			cJSON_AddNumberToObject(json, "gflops", round_to(work / total_ns, 1e-2))) &&
 		cJSON_AddNumberToObject(json, "weight_bytes", (double)memory.weight_bytes) &&
 		cJSON_AddNumberToObject(json, "activation_bytes", (double)memory.activation_bytes))
 		text = dlsi_json_print(profile->alloc, json);

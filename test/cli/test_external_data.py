@@ -35,6 +35,14 @@ def answers(ended):
     return [(item["item"], item["outputs"]) for item in ended.items()]
 
 
+def check(found, expected):
+    """The same classes, and values but for rounding: each process chooses its kernels by measuring."""
+    for (item, outputs), (other, others) in zip(found, expected, strict=True):
+        for one, two in zip(outputs[0]["classes"], others[0]["classes"], strict=True):
+            assert (item, one["index"]) == (other, two["index"])
+            assert one["value"] == pytest.approx(two["value"], abs=1e-4)
+
+
 @pytest.mark.parametrize("how", [{"location": "weights.bin"}, {"all_tensors_to_one_file": False}], ids=["one", "many"])
 def test_same_answers(programs, fashion, folder, pictures, how):
     move_weights(folder, **how)
@@ -43,8 +51,8 @@ def test_same_answers(programs, fashion, folder, pictures, how):
     programs.worker(master, "w1")
     expected = answers(programs.submit(master, "run", "--json", fashion, *pictures))
     assert len(expected) == 3
-    assert answers(programs.submit(master, "run", "--json", folder, *pictures)) == expected
-    assert answers(programs.local("--json", folder, *pictures)) == expected
+    check(answers(programs.submit(master, "run", "--json", folder, *pictures)), expected)
+    check(answers(programs.local("--json", folder, *pictures)), expected)
 
 
 def test_worker_keeps_the_weights(programs, folder, pictures):
@@ -57,7 +65,7 @@ def test_worker_keeps_the_weights(programs, folder, pictures):
     assert {(folder / name).stat().st_size for name in ("model.onnx", "model.json", "weights.bin")} <= cached
     first.stop()
     programs.worker(master, "w2")
-    assert answers(programs.submit(master, "run", "--json", folder, *pictures)) == expected
+    check(answers(programs.submit(master, "run", "--json", folder, *pictures)), expected)
 
 
 def test_other_weights_are_another_model(programs, folder, pictures):
