@@ -110,6 +110,10 @@ class Engine:
             self.crash()
         return array
 
+    def damage(self, length, at=-1, bit=0):
+        """Reads the first bytes of the loaded model's file once more, with a bit turned. Raises Refused, or not."""
+        self.ask(f"damage {length} {at} {bit}")
+
     def begin_time(self, batch, milliseconds):
         """Begins to repeat the last run for so long."""
         self.send(f"time {batch} {milliseconds}")

@@ -5,6 +5,8 @@
  *   run BATCH COUNT        runs it once; COUNT tensors follow, each a line "TYPE DIM..." and then its bytes. Of a model
  *                          whose sizes are open the batch is the one that the tensors have
  *   time BATCH MS          runs it again on the inputs of the last run, until MS milliseconds are over, at least once
+ *   damage LENGTH AT BIT   reads and rewrites what the first LENGTH bytes of the model's file are with that bit of byte
+ *                          AT turned (-1: with none); the model itself stays
  *
  * MODEL_TOOL_CACHE is the folder in which choices of kernels are kept; none are without it.
  *
@@ -21,12 +23,14 @@
 #include "device/model.h"
 #include "model/data.h"
 #include "model/sized.h"
+#include "reader/load.h"
+#include "rewrite/rewrite.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORTS = 256, LINE = 8192 };
+enum { PORTS = 256, LINE = 8192, COPY_BYTES = 1 << 24 };
 
 struct tool {
 	struct dlsi_device *device;
@@ -230,6 +234,39 @@ static int measure(struct tool *tool, const char *words, struct dls_error *err)
 	return rc;
 }
 
+static int damage(struct tool *tool, const char *words, struct dls_error *err)
+{
+	struct dlsi_onnx onnx = tool->onnx;
+	struct dlsi_graph *graph;
+	long at = 0, bit = 0;
+	uint8_t *copy = NULL, *file = tool->file;
+	int rc;
+
+	if (sscanf(words, "%zu %ld %ld", &onnx.length, &at, &bit) != 3 || onnx.length > tool->onnx.length ||
+		at >= (long)onnx.length)
+		return dlsi_fail(err, DLS_EINVAL, "damage takes a length, a place in it and a bit");
+	if (onnx.length <= COPY_BYTES) { /* so that a sanitizer sees what is read behind it */
+		copy = malloc(onnx.length + !onnx.length);
+		if (!copy)
+			return dlsi_fail_memory(err);
+		file = memcpy(copy, file, onnx.length);
+	}
+	if (at >= 0)
+		file[at] ^= (uint8_t)(1 << bit);
+	onnx.file = file;
+	rc = dlsi_graph_load(&dlsi_alloc_libc, &onnx, &graph, err);
+	if (rc == 0) {
+		rc = graph->unsized ? 0 : dlsi_graph_rewrite(graph, err);
+		dlsi_graph_destroy(graph);
+	}
+	if (at >= 0)
+		file[at] ^= (uint8_t)(1 << bit);
+	free(copy);
+	if (rc == 0)
+		printf("ok\n");
+	return rc;
+}
+
 static int obey(struct tool *tool, char *line, struct dls_error *err)
 {
 	if (!strncmp(line, "load ", 5))
@@ -240,6 +277,8 @@ static int obey(struct tool *tool, char *line, struct dls_error *err)
 		return run(tool, line + 4, err);
 	if (!strncmp(line, "time ", 5))
 		return measure(tool, line + 5, err);
+	if (!strncmp(line, "damage ", 7))
+		return damage(tool, line + 7, err);
 	return dlsi_fail(err, DLS_EINVAL, "there is no such command");
 }
 
