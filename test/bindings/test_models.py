@@ -144,6 +144,13 @@ def test_sizes_that_the_file_leaves_open(tmp_path):
         assert model.profile([numpy.ones((2, 3), numpy.float32)], runs=1)["nodes"][0]["operator"] == "Relu"
 
 
+def test_the_threads_that_are_asked_for():
+    with dlsched.Model(FASHION, threads=3) as model:
+        assert model.profile(runs=1)["threads"] == 3
+    with pytest.raises(ValueError, match="1025 threads; a model may run on from 1 to 1024"):
+        dlsched.Model(FASHION, threads=1025)
+
+
 def test_what_is_not_there_is_a_file_not_found(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         dlsched.Model(tmp_path / "no model")

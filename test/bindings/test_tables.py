@@ -19,6 +19,7 @@ STRUCTS = {
     "dls_output": _library.Output,
     "dls_result": _library.Result,
     "dls_worker_options": _library.WorkerOptions,
+    "dls_ctx_options": _library.ContextOptions,
     "dls_handler_ops": _library.HandlerOps,
 }
 

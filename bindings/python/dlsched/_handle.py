@@ -14,7 +14,7 @@ import time
 import weakref
 
 from . import errors
-from ._library import call, lib
+from ._library import ContextOptions, call, lib
 
 SLICE_SECONDS = 0.05
 
@@ -101,8 +101,8 @@ class Handle:
 class Context:
     """A context of the library: the threads of one client or worker."""
 
-    def __init__(self):
-        self.pointer = create(lib.dls_ctx_create, None)
+    def __init__(self, threads=0):
+        self.pointer = create(lib.dls_ctx_create, ContextOptions(threads=threads))
 
     def destroy(self):
         lib.dls_ctx_destroy(self.pointer)

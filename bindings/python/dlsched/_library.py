@@ -37,6 +37,19 @@ class Tensor(Sized):
     ]
 
 
+class ContextOptions(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("log", c_void_p),
+        ("log_arg", c_void_p),
+        ("log_level", c_int),
+        ("resize", c_void_p),
+        ("resize_arg", c_void_p),
+        ("threads", c_uint32),
+        ("cache_dir", c_char_p),
+    ]
+
+
 class ClientOptions(Sized):
     _fields_ = [
         ("size", c_size_t),
@@ -118,7 +131,7 @@ TENSORS = POINTER(Tensor)
 
 # what it returns, and its arguments; those that end with ERROR are called by `call`
 FUNCTIONS = {
-    "dls_ctx_create": (c_int, [c_void_p, HANDLE_OUT, ERROR]),
+    "dls_ctx_create": (c_int, [POINTER(ContextOptions), HANDLE_OUT, ERROR]),
     "dls_ctx_destroy": (None, [c_void_p]),
     "dls_client_create": (c_int, [c_void_p, POINTER(ClientOptions), HANDLE_OUT, ERROR]),
     "dls_client_destroy": (None, [c_void_p]),

@@ -34,11 +34,12 @@ class Model(Handle):
     batch, which each run brings then, `batchable` is None: only a run tells.
 
     Any number of threads may run one model; their runs take turns. Python goes on meanwhile, but for the thread that
-    waits, which Ctrl-C does not interrupt. How many threads a run has OMP_NUM_THREADS says when Python starts.
+    waits, which Ctrl-C does not interrupt. A run has `threads` threads; zero means as many as OMP_NUM_THREADS said when Python
+    started, else as many as there are processors for this process.
     """
 
-    def __init__(self, path):
-        self._context = Context()
+    def __init__(self, path, *, threads=0):
+        self._context = Context(threads)
         try:
             pointer = create(lib.dls_model_open, self._context.pointer, os.fsencode(path))
         except errors.Error:
