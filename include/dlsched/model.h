@@ -38,8 +38,8 @@ const char *dls_model_output_name(const struct dls_model *model, uint32_t output
  * The caller frees *json_out with dls_free. */
 int dls_model_describe(struct dls_model *model, char **json_out, struct dls_error *err);
 
-/* Runs one batch on this machine: a tensor per model input, all with the same first dimension,
- * the batch; where the model mixes rows of the batch, a first dimension that the file leaves open is a size like
+/* Runs one batch on this machine: a tensor per model input, all with the same first dimension, the
+ * batch; where the model mixes rows of the batch, a first dimension that the file leaves open is a size like
  * others. The graph alone is run: inputs are not prepared, outputs are as they come, whatever model.json says.
  * *outputs_out is an array of *count_out tensors in one block, freed by the caller with dls_free. Waits for the
  * context's executor thread; a first run of a batch size takes longer, and so does one of sizes that the file leaves
@@ -79,13 +79,13 @@ int dls_model_prepare(
 	struct dls_model *model, int64_t batch, struct dls_model_memory *memory_out, struct dls_error *err);
 
 /* Runs the model `runs` times (1 to 1,000), after a run that does not count, and tells how long each node took: on
- * `count` inputs as dls_model_run takes them, or for NULL on made-up ones of `batch` items, which counts for nothing
- * else. *json_out is a JSON object, freed by the caller with dls_free: batch, threads, runs, `nodes` in the
- * order of a run, ms and gflops of the whole, weight_bytes and activation_bytes as above. A node has `node` (its name),
- * `operator`, `kernel` (the implementation as oneDNN names it, or "own:" and a kernel of the library's; "eval" is plain
- * C, "none" that nothing is to be done; several steps are separated by commas), `ms` (the median), `share` of the
- * whole, and for convolutions and products of matrices `gflops` (the operations that their definition has, in 10^9 a
- * second). What rewriting has joined with another node has no entry. Errors: as dls_model_prepare and dls_model_run. */
+ * `count` inputs as dls_model_run takes them, or where `inputs` is NULL on made-up ones of `batch` items. *json_out is
+ * a JSON object, freed by the caller with dls_free: batch, threads, runs, `nodes` in the order of a run, ms and gflops
+ * of the whole, weight_bytes and activation_bytes as above. A node has `node` (its name), `operator`, `kernel` (the
+ * implementation as oneDNN names it, or "own:" and a kernel of the library's; "eval" is plain C, "none" that nothing is
+ * to be done; several steps are separated by commas), `ms` (the median), `share` of the whole, and for convolutions and
+ * products of matrices `gflops` (the operations that their definition has, in 10^9 a second). What rewriting has joined
+ * with another node has no entry. Errors: as dls_model_prepare and dls_model_run. */
 int dls_model_profile(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count, int64_t batch,
 	uint32_t runs, char **json_out, struct dls_error *err);
 

@@ -127,6 +127,8 @@ def test_profiles(fashion):
     assert (found["batch"], found["runs"]) == (2, 3)
     assert {"Conv", "Gemm", "Softmax"} <= {node["operator"] for node in found["nodes"]}
     assert fashion.profile([pictures(5)], runs=1)["batch"] == 5
+    with dlsched.Model(FASHION, threads=1) as alone:
+        assert alone.profile(runs=1)["threads"] == 1
     with pytest.raises(ValueError, match="1 to 1000 runs, not 0"):
         fashion.profile(runs=0)
 
