@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "base/shape.h"
 #include "device/device.h"
+#include "device/piece.h"
 #include "reader/load.h"
 #include "rewrite/rewrite.h"
 #include <stdatomic.h>
@@ -22,6 +23,7 @@ struct origin {
 	char *name;
 	struct dlsi_graph *graph;
 	struct dlsi_model_port *ports; /* inputs, then outputs */
+	int64_t piece;                 /* items that are computed at once */
 };
 
 struct dlsi_model {
@@ -72,6 +74,15 @@ static void drop(struct origin *origin)
 	dlsi_free(origin->alloc, origin);
 }
 
+/* Outputs of any size do not lie one behind the other, so their batches stay whole. */
+static int64_t piece_of(const struct dlsi_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->output_count; i++)
+		if (graph->values[graph->outputs[i]].bounded)
+			return DLSI_TASK_ITEMS;
+	return dlsi_piece_items(graph);
+}
+
 static int read(const struct dlsi_alloc *alloc, const char *name, const struct dlsi_onnx *onnx,
 	struct origin **origin_out, struct dls_error *err)
 {
@@ -88,6 +99,8 @@ static int read(const struct dlsi_alloc *alloc, const char *name, const struct d
 		rc = list_ports(origin, err);
 	if (rc == 0 && !origin->graph->unsized)
 		rc = dlsi_graph_rewrite(origin->graph, err);
+	if (rc == 0 && !origin->graph->unsized)
+		origin->piece = piece_of(origin->graph);
 	if (rc)
 		drop(origin);
 	else
@@ -287,19 +300,16 @@ static int check_batch(const struct dlsi_model *model, int64_t batch, struct dls
 
 int dlsi_model_prepare(struct dlsi_model *model, int64_t batch, struct dls_error *err)
 {
+	const int64_t piece = model->origin->piece;
 	int rc = check_batch(model, batch, err);
 
-	return rc ? rc : use_plan(model, batch, err);
+	if (rc == 0 && batch > piece && batch % piece)
+		rc = use_plan(model, batch % piece, err);
+	return rc ? rc : use_plan(model, batch < piece ? batch : piece, err);
 }
 
-int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs, struct dls_tensor *outputs,
-	struct dls_error *err)
-{
-	return dlsi_model_run_timed(model, batch, inputs, outputs, NULL, err);
-}
-
-int dlsi_model_run_timed(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs,
-	struct dls_tensor *outputs, int64_t *step_ns, struct dls_error *err)
+static int check_tensors(const struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs,
+	struct dls_tensor *outputs, struct dls_error *err)
 {
 	int rc = check_batch(model, batch, err);
 
@@ -307,17 +317,79 @@ int dlsi_model_run_timed(struct dlsi_model *model, int64_t batch, const struct d
 		rc = check_input(model, dlsi_model_input(model, i), batch, &inputs[i], err);
 	for (size_t i = 0; rc == 0 && i < model->origin->graph->output_count; i++)
 		rc = shape_output(model, dlsi_model_output(model, i), batch, &outputs[i], err);
-	if (rc == 0)
-		rc = use_plan(model, batch, err);
+	return rc;
+}
+
+static int run_plan(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs,
+	struct dls_tensor *outputs, int64_t *step_ns, struct dls_error *err)
+{
+	int rc = use_plan(model, batch, err);
+
 	if (rc)
 		return rc;
 	rc = model->device->ops->program_run(model->last->program, inputs, outputs, step_ns, err);
+	return rc ? dlsi_fail_in(err, rc, "%s", model->origin->name) : 0;
+}
+
+/* The rows [first, first + count) of each tensor of a batch. */
+static void cut(const struct dls_tensor *whole, size_t tensors, int64_t batch, int64_t first, int64_t count,
+	struct dls_tensor *out)
+{
+	for (size_t i = 0; i < tensors; i++) {
+		const size_t row = whole[i].bytes / (size_t)batch;
+
+		out[i] = whole[i];
+		out[i].dims[0] = count;
+		out[i].data = (const uint8_t *)whole[i].data + (size_t)first * row;
+		out[i].bytes = (size_t)count * row;
+	}
+}
+
+static int run_pieces(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs,
+	const struct dls_tensor *outputs, struct dls_error *err)
+{
+	const size_t input_count = model->origin->graph->input_count, output_count = model->origin->graph->output_count;
+	struct dls_tensor *tensors = dlsi_calloc(model->alloc, input_count + output_count, sizeof *tensors);
+	int rc = tensors ? 0 : dlsi_fail_memory(err);
+
+	for (int64_t first = 0; rc == 0 && first < batch; first += model->origin->piece) {
+		const int64_t left = batch - first, count = left < model->origin->piece ? left : model->origin->piece;
+
+		cut(inputs, input_count, batch, first, count, tensors);
+		cut(outputs, output_count, batch, first, count, tensors + input_count);
+		rc = run_plan(model, count, tensors, tensors + input_count, NULL, err);
+	}
+	dlsi_free(model->alloc, tensors);
+	return rc;
+}
+
+int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs, struct dls_tensor *outputs,
+	struct dls_error *err)
+{
+	int rc = check_tensors(model, batch, inputs, outputs, err);
+
 	if (rc)
-		return dlsi_fail_in(err, rc, "%s", model->origin->name);
-	for (size_t i = 0; i < model->origin->graph->output_count; i++)
+		return rc;
+	if (batch > model->origin->piece)
+		return run_pieces(model, batch, inputs, outputs, err);
+	rc = run_plan(model, batch, inputs, outputs, NULL, err);
+	for (size_t i = 0; rc == 0 && i < model->origin->graph->output_count; i++)
 		if (dlsi_model_output(model, i)->bounded)
 			dls_tensor_bytes(outputs[i].dtype, outputs[i].rank, outputs[i].dims, &outputs[i].bytes);
-	return 0;
+	return rc;
+}
+
+int64_t dlsi_model_piece(const struct dlsi_model *model)
+{
+	return model->origin->piece;
+}
+
+int dlsi_model_run_timed(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs,
+	struct dls_tensor *outputs, int64_t *step_ns, struct dls_error *err)
+{
+	int rc = check_tensors(model, batch, inputs, outputs, err);
+
+	return rc ? rc : run_plan(model, batch, inputs, outputs, step_ns, err);
 }
 
 void dlsi_model_facts(const struct dlsi_model *model, struct dlsi_device_facts *facts_out)

@@ -5,8 +5,9 @@
  * whose operators all keep the rows of axis 0 apart, so that a batch gives what its items give one by one) takes a
  * batch above 1; for the others dlsi_model_unbatchable says which operator or value stands against it.
  *
- * The device makes a plan for each batch size that is asked for and keeps the DLSI_PLANS_PER_MODEL used last, so the
- * first run of a batch size costs much more than the next ones. Weights are shared by the plans of a model.
+ * The device makes a plan for each batch size, or size of a piece, that is asked for and keeps the DLSI_PLANS_PER_MODEL
+ * used last, so the first run of a batch size costs much more than the next ones. Weights are shared by the plans of a
+ * model.
  *
  * Threads: one thread at a time per model; different models, also on one device, may run at once. Kernels are run by
  * the calling thread and its OpenMP team, and libgomp keeps one team per thread that ever called: let few, long-lived
@@ -88,8 +89,11 @@ int dlsi_model_prepare(struct dlsi_model *model, int64_t batch, struct dls_error
 int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs, struct dls_tensor *outputs,
 	struct dls_error *err);
 
-/* The same, and how many nanoseconds each step of the plan took: `step_ns` has room for as many as dlsi_model_facts
- * says. */
+/* How many items are computed at once (device/piece.h): a larger batch is run in pieces. */
+int64_t dlsi_model_piece(const struct dlsi_model *model);
+
+/* Runs all items at once and tells how many nanoseconds each step of the plan took: `step_ns` has room for as many as
+ * dlsi_model_facts says after dlsi_model_prepare of as many items, which are no more than a piece. */
 int dlsi_model_run_timed(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs,
 	struct dls_tensor *outputs, int64_t *step_ns, struct dls_error *err);
 

@@ -20,12 +20,12 @@ struct profile {
 	struct dlsi_model *model;
 	const struct dlsi_graph *graph;
 	struct dlsi_device_facts facts;
-	int64_t batch;
+	int64_t batch, piece; /* piece: items that are computed, and measured, at once */
 	uint32_t runs;
-	const struct dls_tensor *inputs;
-	struct dls_tensor *tensors; /* made here: the inputs unless they were given, and the outputs */
+	const struct dls_tensor *inputs; /* that were given, or NULL */
+	struct dls_tensor *tensors;      /* of a piece: the inputs, then the outputs */
 	struct dls_tensor *outputs;
-	void *memory;       /* that those lie in */
+	void *memory;       /* that those lie in which were not given */
 	int64_t *step_ns;   /* of one run */
 	int64_t *node_ns;   /* of node i in run r: i * runs + r */
 	int64_t *median_ns; /* of each node, and of a whole run */
@@ -43,7 +43,7 @@ static int shape(const struct profile *profile, const struct dlsi_model_port *po
 	*tensor = (struct dls_tensor){.size = sizeof *tensor, .dtype = port->dtype, .rank = port->rank};
 	memcpy(tensor->dims, port->dims, sizeof port->dims);
 	if (!dlsi_model_unbatchable(profile->model))
-		tensor->dims[0] = profile->batch;
+		tensor->dims[0] = profile->piece;
 	return dls_tensor_bytes(tensor->dtype, tensor->rank, tensor->dims, &tensor->bytes);
 }
 
@@ -63,9 +63,19 @@ static void fill(struct dls_tensor *tensors, size_t count)
 	}
 }
 
+/* The first rows of one that was given. */
+static void take_rows(const struct profile *profile, const struct dls_tensor *given, struct dls_tensor *tensor)
+{
+	*tensor = *given;
+	if (profile->piece == profile->batch)
+		return;
+	tensor->dims[0] = profile->piece;
+	tensor->bytes = given->bytes / (size_t)profile->batch * (size_t)profile->piece;
+}
+
 static int make_tensors(struct profile *profile, struct dls_error *err)
 {
-	size_t inputs = profile->inputs ? 0 : dlsi_model_input_count(profile->model), total = ALIGNMENT;
+	size_t inputs = dlsi_model_input_count(profile->model), total = ALIGNMENT;
 	size_t count = inputs + dlsi_model_output_count(profile->model);
 	uintptr_t at;
 
@@ -90,10 +100,11 @@ static int make_tensors(struct profile *profile, struct dls_error *err)
 		profile->tensors[i].data = (const void *)at;
 		at += profile->tensors[i].bytes;
 	}
-	fill(profile->tensors, inputs);
 	profile->outputs = profile->tensors + inputs;
-	if (inputs)
-		profile->inputs = profile->tensors;
+	if (!profile->inputs)
+		fill(profile->tensors, inputs);
+	for (size_t i = 0; profile->inputs && i < inputs; i++)
+		take_rows(profile, &profile->inputs[i], &profile->tensors[i]);
 	return 0;
 }
 
@@ -119,7 +130,7 @@ static int run(struct profile *profile, struct dls_error *err)
 		profile->outputs[i].data = data;
 	}
 	return dlsi_model_run_timed(
-		profile->model, profile->batch, profile->inputs, profile->outputs, profile->step_ns, err);
+		profile->model, profile->piece, profile->tensors, profile->outputs, profile->step_ns, err);
 }
 
 static int compare(const void *left, const void *right)
@@ -196,7 +207,7 @@ static bool add_node(const struct profile *profile, cJSON *nodes, uint32_t numbe
 	char *kernels = list_kernels(profile, number, step);
 	double ns = (double)profile->median_ns[number];
 	double total_ns = (double)profile->median_ns[profile->graph->node_count + 1];
-	double work = last ? 0 : dlsi_node_work(profile->graph, node, profile->batch);
+	double work = last ? 0 : dlsi_node_work(profile->graph, node, profile->piece);
 	cJSON *row = cJSON_CreateObject();
 	bool good = row && kernels && cJSON_AddStringToObject(row, "node", last ? "(outputs)" : node->name) &&
 		    cJSON_AddStringToObject(row, "operator", last ? "-" : node->op->name) &&
@@ -232,8 +243,9 @@ static int tell(const struct profile *profile, char **json_out, struct dls_error
 	char *text = NULL;
 
 	for (uint32_t i = 0; i < profile->graph->node_count; i++)
-		work += dlsi_node_work(profile->graph, &profile->graph->nodes[i], profile->batch);
+		work += dlsi_node_work(profile->graph, &profile->graph->nodes[i], profile->piece);
 	if (json && cJSON_AddNumberToObject(json, "batch", (double)profile->batch) &&
+		cJSON_AddNumberToObject(json, "piece", (double)profile->piece) &&
 		cJSON_AddNumberToObject(json, "threads", dlsi_parallel_threads()) &&
 		cJSON_AddNumberToObject(json, "runs", profile->runs) && add_nodes(profile, json) &&
 		cJSON_AddNumberToObject(json, "ms", round_to(total_ns / 1e6, 1e-4)) &&
@@ -272,6 +284,7 @@ int dlsi_profile_measure(const struct dlsi_alloc *alloc, struct dlsi_model *mode
 		.graph = dlsi_model_graph(model),
 		.inputs = inputs,
 		.batch = batch,
+		.piece = batch < dlsi_model_piece(model) ? batch : dlsi_model_piece(model),
 		.runs = runs};
 	int rc = dlsi_model_prepare(model, batch, err);
 
