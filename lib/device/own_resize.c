@@ -78,55 +78,73 @@ static bool is_picture(const struct dlsi_value *input, const struct dlsi_resize 
 	return input->rank >= 2;
 }
 
-/* The block in which the input lies, or 1. */
-static int block_of(struct dlsi_program *program, const struct dlsi_operand *source, uint32_t rank, const int64_t *dims)
+/* What the last two axes become. */
+static int describe(
+	struct dlsi_program *program, const struct dlsi_node *node, struct own_resize *own, struct dls_error *err)
 {
-	for (int block = 8; rank == 4 && block <= 16; block *= 2)
-		if (dnnl_memory_desc_equal(source->md, dlsi_md_blocked(&program->pool, 4, dims, block)))
-			return block;
-	return 1;
+	uint32_t rank = dlsi_node_output(program->set->graph, node)->rank;
+	int rc = make_taps(program, node->resize, rank - 2, &own->resample.rows, err);
+
+	own->threads = dlsi_parallel_threads();
+	own->resample.isa = program->set->isa;
+	return rc ? rc : make_taps(program, node->resize, rank - 1, &own->resample.columns, err);
+}
+
+/* Where the value lies in blocks of channels, or with all of them together, that layout; else the dense one.
+ * *pixel_out: how many floats of a pixel lie together. */
+static dlsi_md find_layout(struct dlsi_program *program, uint32_t value, dlsi_md md, int64_t *pixel_out)
+{
+	int64_t dims[DLS_TENSOR_RANK];
+	uint32_t rank = dlsi_program_dims(program, value, dims);
+
+	for (*pixel_out = 8; rank == 4 && *pixel_out <= 16; *pixel_out *= 2)
+		if (dnnl_memory_desc_equal(md, dlsi_md_blocked(&program->pool, 4, dims, (int)*pixel_out)))
+			return md;
+	*pixel_out = rank == 4 && dlsi_own_is_last(program, value, md) ? dims[1] : 1;
+	return *pixel_out > 1 ? md : dlsi_program_plain(program, value);
+}
+
+/* The same layout for the output. */
+static dlsi_md keep_layout(struct dlsi_program *program, uint32_t value, int64_t pixel, bool last)
+{
+	int64_t dims[DLS_TENSOR_RANK];
+
+	dlsi_program_dims(program, value, dims);
+	if (last)
+		return dlsi_own_image(program, value, true);
+	return pixel > 1 ? dlsi_md_blocked(&program->pool, 4, dims, (int)pixel) : dlsi_program_plain(program, value);
 }
 
 int dlsi_own_resize(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
 	struct own_resize *own = dlsi_arena_take(&program->pool.arena, 1, sizeof *own);
-	const struct dlsi_value *input = dlsi_node_input(program->set->graph, node, 0);
+	struct dlsi_kernel_resample *resample = own ? &own->resample : NULL;
 	struct dlsi_argument arguments[3] = {{0}};
-	int64_t dims[DLS_TENSOR_RANK], target[DLS_TENSOR_RANK], planes = 1;
-	uint32_t rank = dlsi_program_dims(program, node->inputs[0], dims);
 	struct dlsi_operand source;
-	int block, rc;
+	dlsi_md md;
+	bool last;
+	int rc;
 
 	if (!own)
 		return dlsi_fail_memory(err);
-	if (!is_picture(input, node->resize))
+	if (!is_picture(dlsi_node_input(program->set->graph, node, 0), node->resize))
 		return DLS_EUNSUPPORTED;
-	rc = make_taps(program, node->resize, rank - 2, &own->resample.rows, err);
-	if (rc == 0)
-		rc = make_taps(program, node->resize, rank - 1, &own->resample.columns, err);
+	rc = describe(program, node, own, err);
 	if (rc == 0)
 		rc = dlsi_program_use(program, node->inputs[0], NULL, &source, err);
 	if (rc)
 		return rc;
-	block = block_of(program, &source, rank, dims);
-	for (uint32_t i = 0; i + 2 < rank; i++)
-		planes *= i == 1 && block > 1 ? (dims[i] + block - 1) / block : dims[i];
-	dlsi_program_dims(program, node->outputs[0], target);
-	own->threads = dlsi_parallel_threads();
-	own->resample.isa = program->set->isa;
-	own->resample.block = block;
-	own->resample.planes = planes;
-	rc = dlsi_program_use(program, node->inputs[0],
-		block > 1 ? source.md : dlsi_program_plain(program, node->inputs[0]), &arguments[0].operand, err);
+	md = find_layout(program, node->inputs[0], source.md, &resample->pixel);
+	last = resample->pixel > 1 && dlsi_own_is_last(program, node->inputs[0], md);
+	resample->planes = (int64_t)(dnnl_memory_desc_get_size(md) / sizeof(float)) /
+			   (resample->pixel * resample->rows.source * resample->columns.source);
+	rc = dlsi_program_use(program, node->inputs[0], md, &arguments[0].operand, err);
 	if (rc == 0)
 		rc = dlsi_program_target(program, node->outputs[0],
-			block > 1 ? dlsi_md_blocked(&program->pool, 4, target, block)
-				  : dlsi_program_plain(program, node->outputs[0]),
-			&arguments[1].operand, err);
+			keep_layout(program, node->outputs[0], resample->pixel, last), &arguments[1].operand, err);
 	if (rc == 0)
 		rc = dlsi_program_scratch(program,
-			dlsi_md_bytes(
-				&program->pool, (int64_t)dlsi_resample_scratch_bytes(&own->resample, own->threads)),
+			dlsi_md_bytes(&program->pool, (int64_t)dlsi_resample_scratch_bytes(resample, own->threads)),
 			&arguments[2].operand, err);
 	return rc ? rc : dlsi_program_call(program, "own:resize", run, own, arguments, 3, err);
 }

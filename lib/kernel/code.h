@@ -108,8 +108,8 @@ struct dlsi_kernel_code {
 	void (*mix_rows)(const int32_t *indices, const float *weights, int64_t count, const float *source,
 		int64_t width, float *target);
 
-	/* The row that the taps make of another one, whose pixels are blocks of floats. */
-	void (*mix_columns)(const struct dlsi_kernel_taps *taps, int64_t block, const float *source, float *target);
+	/* The row that the taps make of another one, whose pixels are so many floats. */
+	void (*mix_columns)(const struct dlsi_kernel_taps *taps, int64_t pixel, const float *source, float *target);
 };
 
 /* What is best for this block (8 or 16) on this processor. */

@@ -17,8 +17,8 @@ struct dlsi_kernel_taps {
 
 struct dlsi_kernel_resample {
 	enum dlsi_isa isa; /* that it may use */
-	int block;         /* 8 or 16: nChw8c or nChw16c; 1: dense */
-	int64_t planes;    /* pictures: of single channels, or of blocks of them */
+	int64_t planes;    /* pictures, one behind the other */
+	int64_t pixel;     /* floats of a pixel: one channel, a block of them, or all */
 	struct dlsi_kernel_taps rows, columns;
 };
 

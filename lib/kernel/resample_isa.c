@@ -37,26 +37,39 @@ INLINE void mix_floats(const struct dlsi_kernel_taps *taps, int64_t count, const
 	}
 }
 
-/* A vector is the block of a pixel. */
-INLINE void mix_blocks(const struct dlsi_kernel_taps *taps, int64_t count, const float *source, float *target)
+/* Of pixels of so many floats. */
+INLINE void mix_pixels(
+	const struct dlsi_kernel_taps *taps, int64_t count, int64_t pixel, const float *source, float *target)
 {
 	for (int64_t i = 0; i < taps->target; i++) {
 		const int32_t *indices = taps->indices + i * count;
 		const float *weights = taps->weights + i * count;
-		vec sum = vec_load(source + (int64_t)indices[0] * DLSI_LANES) * weights[0];
+		float *to = target + i * pixel;
+		int64_t k = 0;
 
-		for (int64_t k = 1; k < count; k++)
-			sum += vec_load(source + (int64_t)indices[k] * DLSI_LANES) * weights[k];
-		vec_store(target + i * DLSI_LANES, sum);
+		for (; k + DLSI_LANES <= pixel; k += DLSI_LANES) {
+			vec sum = vec_load(source + indices[0] * pixel + k) * weights[0];
+
+			for (int64_t n = 1; n < count; n++)
+				sum += vec_load(source + indices[n] * pixel + k) * weights[n];
+			vec_store(to + k, sum);
+		}
+		for (; k < pixel; k++) {
+			to[k] = source[indices[0] * pixel + k] * weights[0];
+			for (int64_t n = 1; n < count; n++)
+				to[k] += source[indices[n] * pixel + k] * weights[n];
+		}
 	}
 }
 
-void VARIANT(dlsi_mix_columns)(const struct dlsi_kernel_taps *taps, int64_t block, const float *source, float *target)
+void VARIANT(dlsi_mix_columns)(const struct dlsi_kernel_taps *taps, int64_t pixel, const float *source, float *target)
 {
-	if (block > 1 && taps->count == 2)
-		mix_blocks(taps, 2, source, target);
-	else if (block > 1)
-		mix_blocks(taps, taps->count, source, target);
+	if (pixel > 1 && taps->count == 1)
+		mix_pixels(taps, 1, pixel, source, target);
+	else if (pixel > 1 && taps->count == 2)
+		mix_pixels(taps, 2, pixel, source, target);
+	else if (pixel > 1)
+		mix_pixels(taps, taps->count, pixel, source, target);
 	else if (taps->count == 1)
 		mix_floats(taps, 1, source, target);
 	else if (taps->count == 2)

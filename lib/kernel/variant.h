@@ -48,6 +48,6 @@ void VARIANT(dlsi_standardise)(const struct dlsi_line *line, const float *source
 
 void VARIANT(dlsi_mix_rows)(
 	const int32_t *indices, const float *weights, int64_t count, const float *source, int64_t width, float *target);
-void VARIANT(dlsi_mix_columns)(const struct dlsi_kernel_taps *taps, int64_t block, const float *source, float *target);
+void VARIANT(dlsi_mix_columns)(const struct dlsi_kernel_taps *taps, int64_t pixel, const float *source, float *target);
 
 #endif

@@ -5,6 +5,7 @@ import zlib
 import numpy
 import pytest
 
+import isa
 from compare import assert_equal, reference
 from test_ops import made
 
@@ -23,6 +24,25 @@ CASES = {
     # a dilated convolution is oneDNN's, which adds in place where it may
     "part-added-to": (f"{TWO} c = Concat<axis=1>(b, a) d = Conv<dilations=[2,2], pads=[2,2,2,2]>(x, t) s = Add(d, a)"
                       " y = Relu(s) z = Conv(c, u)", X, W | {"t": (16, 16, 3, 3), "u": (8, 48, 1, 1)}),
+    # what lies in a whole is there from its first part on, while others come and go
+    "part-long-before": ("a = Conv<pads=[1,1,1,1]>(x, v) p = Conv<pads=[1,1,1,1]>(x, p1) q = Conv<pads=[1,1,1,1]>(p, p2)"
+                         " r = Conv<pads=[1,1,1,1]>(q, p2) b = Conv(r, w2) c = Concat<axis=1>(a, b) y = Conv(c, u)", X,
+                         {"v": (16, 16, 3, 3), "p1": (48, 16, 3, 3), "p2": (48, 48, 3, 3), "w2": (32, 48, 1, 1),
+                          "u": (16, 48, 1, 1)}),
+    "chain-long-before": ("a = Conv<pads=[1,1,1,1]>(x, v) b = Conv(x, w) c = Concat<axis=1>(a, b)"
+                          " p = Conv<pads=[1,1,1,1]>(x, p1) q = Conv<pads=[1,1,1,1]>(p, p2)"
+                          " r = Conv<pads=[1,1,1,1]>(q, p2) e = Concat<axis=1>(c, r)"
+                          " f = Conv<pads=[1,1,1,1]>(r, p3) g = Conv<pads=[1,1,1,1]>(f, p3) h = Concat<axis=1>(e, g)"
+                          " y = Conv(h, u)", X,
+                          W | {"p1": (96, 16, 3, 3), "p2": (96, 96, 3, 3), "p3": (96, 96, 3, 3), "u": (16, 240, 1, 1)}),
+    # a dilated convolution may add to the whole in place, unless a part is needed later
+    "whole-added-to": (f"{TWO} c = Concat<axis=1>(a, b) k = Conv(x, k1) d = Conv<dilations=[2,2], pads=[2,2,2,2]>(k, t)"
+                       " s = Add(d, c) y = Conv(s, u) z = Conv(a, g)", X,
+                       W | {"k1": (48, 16, 1, 1), "t": (48, 48, 3, 3), "u": (8, 48, 1, 1), "g": (8, 16, 1, 1)}),
+    "chain-added-to": (f"{TWO} c = Concat<axis=1>(a, b) q = Conv(x, q1) e = Concat<axis=1>(q, c) k = Conv(x, k1)"
+                       " d = Conv<dilations=[2,2], pads=[2,2,2,2]>(k, t) s = Add(d, e) y = Conv(s, u) z = Conv(a, g)", X,
+                       W | {"q1": (16, 16, 1, 1), "k1": (64, 16, 1, 1), "t": (64, 64, 3, 3), "u": (8, 64, 1, 1),
+                            "g": (8, 16, 1, 1)}),
     "twice": (f"{TWO} y = Concat<axis=1>(a, b, a)", X, W),
     "grows": (f"{TWO} c = Concat<axis=1>(a, b) d = Conv(c, u) e = Concat<axis=1>(c, d) f = Conv(e, t)"
               " y = Concat<axis=1>(e, f)", X, W | {"u": (16, 48, 1, 1), "t": (32, 64, 1, 1)}),
@@ -38,6 +58,8 @@ CASES = {
 }
 
 
+# With AVX-512 convolutions leave all channels of a pixel together, with less they leave blocks of some
+@pytest.mark.parametrize("process", isa.of_machine(), indirect=True, scope="session")
 @pytest.mark.parametrize("name", CASES)
 def test_concat(name, engine):
     body, inputs, constants = CASES[name]
