@@ -62,6 +62,7 @@ static const struct {
 	{&dlsi_op_leaky_relu, dnnl_eltwise_relu, 0.01F, 0},
 	{&dlsi_op_mish, dnnl_eltwise_mish, 0, 0},
 	{&dlsi_op_neg, dnnl_eltwise_linear, -1, 0},
+	{&dlsi_op_reciprocal, dnnl_eltwise_pow, 1, -1},
 	{&dlsi_op_round, dnnl_eltwise_round, 0, 0},
 	{&dlsi_op_sigmoid, dnnl_eltwise_logistic, 0, 0},
 	{&dlsi_op_sqrt, dnnl_eltwise_sqrt, 0, 0},
@@ -85,16 +86,49 @@ int dlsi_lower_activation(struct dlsi_program *program, const struct dlsi_node *
 }
 
 /* Two steps, the second one in place: with a post-op oneDNN takes its slow reference. */
+static int lower_two(struct dlsi_program *program, const struct dlsi_node *node, const struct elementwise *first,
+	const struct elementwise *second, struct dls_error *err)
+{
+	int rc = lower(program, node, node->inputs[0], first, err);
+	const struct dlsi_operand *target = &program->values[node->outputs[0]];
+
+	return rc ? rc : add_step(program, node, second, target, target, err);
+}
+
 int dlsi_lower_hard_sigmoid(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
 	struct elementwise line = {.kind = dnnl_eltwise_linear,
 		.alpha = dlsi_node_float(node, "alpha", 0.2F),
 		.beta = dlsi_node_float(node, "beta", 0.5F)};
 	struct elementwise clip = {.kind = dnnl_eltwise_clip, .alpha = 0, .beta = 1};
-	int rc = lower(program, node, node->inputs[0], &line, err);
-	const struct dlsi_operand *target = &program->values[node->outputs[0]];
 
-	return rc ? rc : add_step(program, node, &clip, target, target, err);
+	return lower_two(program, node, &line, &clip, err);
+}
+
+int dlsi_lower_selu(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
+{
+	struct elementwise elu = {.kind = dnnl_eltwise_elu, .alpha = dlsi_node_float(node, "alpha", 1.67326324F)};
+	struct elementwise line = {.kind = dnnl_eltwise_linear, .alpha = dlsi_node_float(node, "gamma", 1.05070102F)};
+
+	return lower_two(program, node, &elu, &line, err);
+}
+
+/* By a constant number that oneDNN knows a way for; others would be powf of each element. */
+int dlsi_lower_pow(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
+{
+	static const float quick[] = {2, 1, 0.5F, -1};
+	const struct dlsi_value *exponent = dlsi_node_input(program->set->graph, node, 1);
+	struct elementwise as = {.kind = dnnl_eltwise_pow, .alpha = 1};
+
+	if (!exponent->data || exponent->dtype != DLS_FLOAT32 || dlsi_value_count(exponent) != 1 ||
+		!dlsi_value_same_shape(
+			dlsi_node_input(program->set->graph, node, 0), dlsi_node_output(program->set->graph, node)))
+		return DLS_EUNSUPPORTED;
+	memcpy(&as.beta, exponent->data, sizeof as.beta);
+	for (size_t i = 0; i < sizeof quick / sizeof *quick; i++)
+		if (as.beta == quick[i])
+			return lower(program, node, node->inputs[0], &as, err);
+	return DLS_EUNSUPPORTED;
 }
 
 /* ---- of two inputs */

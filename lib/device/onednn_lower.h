@@ -16,11 +16,14 @@ dlsi_lower dlsi_lower_gemm;
 dlsi_lower dlsi_lower_hard_sigmoid;
 dlsi_lower dlsi_lower_mat_mul;
 dlsi_lower dlsi_lower_max_pool;
-dlsi_lower dlsi_lower_mean;    /* over all pixels */
-dlsi_lower dlsi_lower_eval;    /* by the operator's own eval */
+dlsi_lower dlsi_lower_mean; /* over all pixels */
+dlsi_lower dlsi_lower_eval; /* by the operator's own eval */
+dlsi_lower dlsi_lower_pow;
+dlsi_lower dlsi_lower_selu;
 dlsi_lower dlsi_lower_same;    /* the output is the input */
 dlsi_lower dlsi_lower_reshape; /* the output's dense elements are the input's */
 dlsi_lower dlsi_lower_softmax;
+dlsi_lower dlsi_lower_transpose;
 
 /* Whether oneDNN has nothing better for this than its reference, which takes seconds where others take milliseconds. */
 bool dlsi_is_reference(const_dnnl_primitive_desc_t pd);

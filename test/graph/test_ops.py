@@ -159,6 +159,12 @@ CASES = {
                            f = Softplus(e) g = Log(f) h = Gelu(g) i = Gelu<approximate="tanh">(h) j = Mish(i) k = Neg(j)
                            l = HardSigmoid<alpha=0.3, beta=0.4>(k) m = Sqrt(l) n = Abs(m) o = Exp(n) y = Sigmoid(o)""", X,
                     {"w": (11, 6, 3, 3)}),
+    "powers": (13, """c = Conv(x, w) a = Pow(c, t) d = Add(a, o) b = Pow(d, h) e = Pow(b, n) f = Reciprocal(e) g = Pow(f, k)
+                      i = Selu(c) j = Selu<alpha=0.5, gamma=3.0>(c) l = Sub(i, j) m = Mul(g, l) y = Pow(m, v)""", X,
+               {"w": (11, 6, 3, 3), "t": floats(2), "o": floats(1), "h": floats(0.5), "n": floats(-1), "k": floats(1.5),
+                "v": numpy.arange(1, 12, dtype=numpy.float32).reshape(11, 1, 1) % 3}),
+    "pow-of-number": (13, "y = Pow(k, x)", {"x": (2, 3)}, {"k": floats(2)}),
+    "pow-of-more-dimensions": (13, "y = Pow(x, k)", {"x": (2, 3)}, {"k": numpy.full((1, 1, 1), 2, numpy.float32)}),
     "scalars": (13, "a = ReduceSum<keepdims=0>(x) b = ReduceMax<keepdims=0>(x) c = Div(a, b) y = Min(c, b)",
                 {"x": (2, 3)}, {}),
     "log-of-ones": (13, "a = Exp(x) b = Div(a, a) y = Log(b)", F, {}),
