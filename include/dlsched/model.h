@@ -44,7 +44,8 @@ int dls_model_describe(struct dls_model *model, char **json_out, struct dls_erro
  * *outputs_out is an array of *count_out tensors in one block, freed by the caller with dls_free. Waits for the
  * context's executor thread; a first run of a batch size takes longer, and so does one of sizes that the file leaves
  * open: the model is made ready for each set of them anew, and the four used last are kept. An output whose size
- * depends on its elements has the dims of this run. Errors: DLS_EINVAL (shapes that do not fit, named), DLS_ENOMEM. */
+ * depends on its elements has the dims of this run. Errors: DLS_EINVAL (shapes that do not fit, named), DLS_ENOMEM; of
+ * DLS_ISA as dls_worker_create. */
 int dls_model_run(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count,
 	struct dls_tensor **outputs_out, uint32_t *count_out, struct dls_error *err);
 

@@ -40,7 +40,9 @@ struct dls_worker_options {
  * control groups grant of their time, rounded up. */
 uint32_t dls_processors(void);
 
-/* Prepares a worker; it asks for work only after dls_worker_start. Errors: as dls_client_create. */
+/* Prepares a worker; it asks for work only after dls_worker_start. Errors: as dls_client_create; of DLS_ISA in the
+ * environment, which holds models down to the instructions of older processors: DLS_EINVAL (it names none), DLS_ESTATE
+ * (the program has used oneDNN before). */
 int dls_worker_create(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_worker **worker_out,
 	struct dls_error *err);
 
