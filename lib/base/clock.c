@@ -19,3 +19,8 @@ int64_t dlsi_clock_utc_ns(void)
 {
 	return read_clock(CLOCK_REALTIME);
 }
+
+int64_t dlsi_clock_thread_ns(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}

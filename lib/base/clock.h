@@ -11,6 +11,9 @@
 /* Never goes back and does not follow changes of the date; 0 is some moment of the past. */
 int64_t dlsi_clock_monotonic_ns(void);
 
+/* That the calling thread has used a processor. */
+int64_t dlsi_clock_thread_ns(void);
+
 /* Since 1970 in UTC; may jump. */
 int64_t dlsi_clock_utc_ns(void);
 

@@ -110,17 +110,17 @@ static void run_once(void *arg, void *const *buffers)
 		buffers[3], own->threads);
 }
 
-static int measure(struct dlsi_program *program, struct own_conv *own, int64_t *ns_out, struct dls_error *err)
+static struct dlsi_contestant contestant_of(struct own_conv *own)
 {
 	const struct dlsi_kernel_conv *conv = &own->conv;
-	const size_t bytes[] = {
-		(size_t)(conv->batch * dlsi_kernel_conv_source(conv).item) * sizeof(float),
-		own->kernel->weights_bytes(conv),
-		(size_t)(conv->batch * dlsi_kernel_conv_target(conv).item) * sizeof(float),
-		own->kernel->scratch_bytes(conv, own->threads),
-	};
 
-	return dlsi_tune_measure(program->set, run_once, own, bytes, sizeof bytes / sizeof *bytes, ns_out, err);
+	return (struct dlsi_contestant){.run = run_once,
+		.arg = own,
+		.bytes = {(size_t)(conv->batch * dlsi_kernel_conv_source(conv).item) * sizeof(float),
+			own->kernel->weights_bytes(conv),
+			(size_t)(conv->batch * dlsi_kernel_conv_target(conv).item) * sizeof(float),
+			own->kernel->scratch_bytes(conv, own->threads)},
+		.count = 4};
 }
 
 /* What decides how fast the kernels are. */
@@ -140,30 +140,30 @@ static int choose(struct dlsi_program *program, struct own_conv *own, const_dnnl
 	uint32_t *choice_out, struct dls_error *err)
 {
 	const struct dlsi_tuning_key key = key_of(own);
-	int64_t best = 0, ns;
-	int rc = 0;
+	struct dlsi_contestant contestants[KERNELS + 1] = {{0}};
+	struct own_conv owns[KERNELS];
+	uint32_t choices[KERNELS + 1], count = 0, winner;
+	int rc;
 
 	if (dlsi_tuning_find(program->set->tuning, &key, choice_out)) {
 		if (*choice_out >= KERNELS || !kernels[*choice_out].supported(&own->conv))
 			*choice_out = KERNELS;
 		return 0;
 	}
-	*choice_out = KERNELS;
-	for (uint32_t i = 0; rc == 0 && i < KERNELS; i++) {
-		own->kernel = &kernels[i];
-		if (!own->kernel->supported(&own->conv))
+	choices[count] = KERNELS;
+	contestants[count].pd = pd;
+	if (!dlsi_is_reference(pd))
+		count++;
+	for (uint32_t i = 0; i < KERNELS; i++) {
+		if (!kernels[i].supported(&own->conv))
 			continue;
-		if (!best && dlsi_is_reference(pd))
-			best = INT64_MAX;
-		if (!best)
-			rc = dlsi_tune_measure_primitive(program->set, pd, &best, err);
-		if (rc == 0)
-			rc = measure(program, own, &ns, err);
-		if (rc == 0 && ns < best) {
-			best = ns;
-			*choice_out = i;
-		}
+		owns[i] = *own;
+		owns[i].kernel = &kernels[i];
+		choices[count] = i;
+		contestants[count++] = contestant_of(&owns[i]);
 	}
+	rc = count > 1 ? dlsi_tune_choose(program->set, contestants, count, &winner, err) : 0;
+	*choice_out = count > 1 ? choices[winner] : choices[0];
 	return rc ? rc : dlsi_tuning_settle(program->set->tuning, &key, choice_out, err);
 }
 

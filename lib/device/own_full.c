@@ -36,9 +36,13 @@ static int choose(struct dlsi_program *program, struct own_full *own, const_dnnl
 {
 	const struct dlsi_kernel_full *full = &own->full;
 	const struct dlsi_tuning_key key = {{-1, full->rows, full->inputs, full->outputs, own->threads}};
-	const size_t bytes[] = {(size_t)(full->rows * full->inputs) * sizeof(float), dlsi_full_weights_bytes(full),
-		(size_t)(full->rows * full->outputs) * sizeof(float), dlsi_full_scratch_bytes(full, own->threads)};
-	int64_t ours, theirs;
+	const struct dlsi_contestant contestants[] = {{.pd = pd},
+		{.run = run_once,
+			.arg = own,
+			.bytes = {(size_t)(full->rows * full->inputs) * sizeof(float), dlsi_full_weights_bytes(full),
+				(size_t)(full->rows * full->outputs) * sizeof(float),
+				dlsi_full_scratch_bytes(full, own->threads)},
+			.count = 4}};
 	uint32_t choice;
 	int rc;
 
@@ -46,12 +50,9 @@ static int choose(struct dlsi_program *program, struct own_full *own, const_dnnl
 		*ours_out = choice;
 		return 0;
 	}
-	rc = dlsi_tune_measure_primitive(program->set, pd, &theirs, err);
-	if (rc == 0)
-		rc = dlsi_tune_measure(program->set, run_once, own, bytes, sizeof bytes / sizeof *bytes, &ours, err);
+	rc = dlsi_tune_choose(program->set, contestants, 2, &choice, err);
 	if (rc)
 		return rc;
-	choice = ours < theirs;
 	rc = dlsi_tuning_settle(program->set->tuning, &key, &choice, err);
 	*ours_out = choice;
 	return rc;
