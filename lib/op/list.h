@@ -64,6 +64,7 @@
 	X(global_max_pool)                                                                                             \
 	X(greater)                                                                                                     \
 	X(greater_or_equal)                                                                                            \
+	X(grid_sample)                                                                                                 \
 	X(group_normalization)                                                                                         \
 	X(gru)                                                                                                         \
 	X(hard_sigmoid)                                                                                                \
