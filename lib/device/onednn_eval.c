@@ -1,4 +1,6 @@
-/* Operators without a kernel: their own eval is a step, on dense buffers. */
+/* Operators without a kernel: their own eval is a step, on dense buffers. One that takes a bounded value is inferred in
+ * each run before it is evaluated. */
+#include "base/shape.h"
 #include "device/onednn_lower.h"
 #include "graph/op.h"
 #include <string.h>
@@ -6,7 +8,9 @@
 struct evaluation {
 	const struct dlsi_node *node;
 	const struct dlsi_alloc *alloc;
+	const struct dlsi_graph *graph;
 	struct dlsi_view *inputs, *outputs; /* their places are those of the run */
+	bool bounded;                       /* so are their dimensions */
 };
 
 static void clamp(const struct dlsi_view *view, const struct dlsi_clamp *by)
@@ -17,6 +21,64 @@ static void clamp(const struct dlsi_view *view, const struct dlsi_clamp *by)
 		elements[i] = elements[i] < by->low ? by->low : elements[i];
 		elements[i] = elements[i] > by->high ? by->high : elements[i];
 	}
+}
+
+/* ---- sizes that are known only in a run */
+
+/* The output as it is now, for which there is room for what the graph says. */
+static int size_output(
+	const struct evaluation *evaluation, const struct dlsi_value *now, uint32_t i, struct dls_error *err)
+{
+	struct dlsi_view *output = &evaluation->outputs[i];
+
+	if (dlsi_value_bytes(now) > dlsi_value_bytes(&evaluation->graph->values[evaluation->node->outputs[i]]))
+		return dlsi_node_fail(evaluation->node, err, DLS_EFORMAT, "gives %s, more than there can be",
+			dlsi_shape_text(now->dtype, now->rank, now->dims).text);
+	memcpy(output->dims, now->dims, sizeof output->dims);
+	memcpy(output->found, now->dims, sizeof output->dims);
+	return 0;
+}
+
+/* Infers the node, a copy, with the sizes that its inputs have now. `graph` is a copy with values of its own. */
+static int infer(
+	const struct evaluation *evaluation, struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
+{
+	int rc;
+
+	for (uint32_t i = 0; i < node->input_count; i++) {
+		struct dlsi_view *input = &evaluation->inputs[i];
+
+		if (!input->found)
+			continue;
+		memcpy(input->dims, input->found, sizeof input->dims);
+		memcpy(graph->values[node->inputs[i]].dims, input->found, sizeof input->dims);
+	}
+	rc = node->op->infer(graph, node, err);
+	for (uint32_t i = 0; rc == 0 && i < node->output_count; i++)
+		if (evaluation->outputs[i].dtype)
+			rc = size_output(evaluation, &graph->values[node->outputs[i]], i, err);
+	return rc;
+}
+
+static int evaluate_bounded(const struct evaluation *evaluation, struct dls_error *err)
+{
+	struct dlsi_graph graph = *evaluation->graph;
+	struct dlsi_node node = *evaluation->node;
+	int rc;
+
+	dlsi_arena_init(&graph.arena, evaluation->alloc);
+	graph.values = dlsi_arena_take(&graph.arena, graph.value_count, sizeof *graph.values);
+	graph.value_capacity = graph.value_count;
+	if (graph.values) {
+		memcpy(graph.values, evaluation->graph->values, graph.value_count * sizeof *graph.values);
+		rc = infer(evaluation, &graph, &node, err);
+	} else {
+		rc = dlsi_fail_memory(err);
+	}
+	if (rc == 0)
+		rc = node.op->eval(&node, evaluation->inputs, evaluation->outputs, evaluation->alloc, err);
+	dlsi_arena_fini(&graph.arena);
+	return rc;
 }
 
 /* The places are those of the inputs and outputs that are not left out. */
@@ -32,6 +94,8 @@ static int evaluate(void *context, void *const *places, struct dls_error *err)
 	for (uint32_t i = 0; i < node->output_count; i++)
 		if (evaluation->outputs[i].dtype)
 			evaluation->outputs[i].data = *places++;
+	if (evaluation->bounded)
+		return evaluate_bounded(evaluation, err);
 	rc = node->op->eval(node, evaluation->inputs, evaluation->outputs, evaluation->alloc, err);
 	if (rc == 0 && !dlsi_clamp_is_none(&node->fused))
 		clamp(&evaluation->outputs[0], &node->fused);
@@ -47,6 +111,8 @@ static struct evaluation *describe(struct dlsi_program *program, const struct dl
 		return NULL;
 	evaluation->node = node;
 	evaluation->alloc = program->set->alloc;
+	evaluation->graph = program->set->graph;
+	evaluation->bounded = dlsi_node_is_bounded(program->set->graph, node);
 	evaluation->inputs = dlsi_arena_take(arena, node->input_count, sizeof *evaluation->inputs);
 	evaluation->outputs = dlsi_arena_take(arena, node->output_count, sizeof *evaluation->outputs);
 	return evaluation->inputs && evaluation->outputs ? evaluation : NULL;

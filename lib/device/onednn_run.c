@@ -155,7 +155,8 @@ static int lower(struct dlsi_program *program, const struct dlsi_lowering *lower
 
 	while (lowering->op && lowering->op != node->op)
 		lowering++;
-	if (lowering->op && (lowering->any_type || is_float(program->set->graph, node)) &&
+	if (lowering->op && !dlsi_node_is_bounded(program->set->graph, node) &&
+		(lowering->any_type || is_float(program->set->graph, node)) &&
 		!(node->op->eval && is_empty(program, node)))
 		rc = lowering->lower(program, node, err);
 	return rc == DLS_EUNSUPPORTED && node->op->eval ? dlsi_lower_eval(program, node, err) : rc;

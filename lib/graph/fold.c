@@ -10,7 +10,7 @@ static bool is_ready(const struct dlsi_graph *graph, const struct dlsi_node *nod
 {
 	uint32_t shape = node->op->shape_input == DLSI_OP_SHAPE_FIRST ? 0 : node->op->shape_input;
 
-	if (!node->op->eval)
+	if (!node->op->eval || dlsi_node_is_bounded(graph, node))
 		return false;
 	for (uint32_t i = 0; i < node->input_count; i++) {
 		const struct dlsi_value *input = dlsi_node_input(graph, node, i);

@@ -63,6 +63,17 @@ const struct dlsi_value *dlsi_node_input(const struct dlsi_graph *graph, const s
 	return i < node->input_count && node->inputs[i] != DLSI_NO_VALUE ? &graph->values[node->inputs[i]] : NULL;
 }
 
+bool dlsi_node_is_bounded(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	for (uint32_t i = 0; i < node->input_count; i++) {
+		const struct dlsi_value *input = dlsi_node_input(graph, node, i);
+
+		if (input && input->bounded)
+			return true;
+	}
+	return false;
+}
+
 int dlsi_node_set_input(struct dlsi_graph *graph, struct dlsi_node *node, uint32_t i, uint32_t value)
 {
 	if (i >= node->input_count) {

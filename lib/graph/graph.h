@@ -192,6 +192,10 @@ void dlsi_value_dims(const struct dlsi_value *value, int64_t batch, int64_t dims
 /* The i-th input's value, or NULL if it is left out. */
 const struct dlsi_value *dlsi_node_input(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i);
 
+/* Whether the node takes a bounded value: then its outputs are bounded as well, and only inference with the sizes of a
+ * run tells theirs. */
+bool dlsi_node_is_bounded(const struct dlsi_graph *graph, const struct dlsi_node *node);
+
 /* Gives the node one more input, with those between left out. Errors: DLS_ENOMEM. */
 int dlsi_node_set_input(struct dlsi_graph *graph, struct dlsi_node *node, uint32_t i, uint32_t value);
 

@@ -39,10 +39,9 @@ static int check_inputs(const struct dlsi_graph *graph, const struct dlsi_node *
 		if (input && !input->dtype)
 			return dlsi_node_fail(node, err, DLS_EUNSUPPORTED,
 				"takes '%s', an additional output of its operator that is not supported", input->name);
-		if (input && input->bounded)
+		if (input && input->bounded && !node->op->eval)
 			return dlsi_node_fail(node, err, DLS_EUNSUPPORTED,
-				"takes '%s', whose size is known only when it is computed; only the model may give it "
-				"out",
+				"takes '%s', whose size is known only when it is computed, which is not supported",
 				input->name);
 	}
 	return check_types(graph, node, err);
@@ -140,6 +139,14 @@ static int check_outputs(struct dlsi_graph *graph, struct dls_error *err)
 
 /* ---- the walk */
 
+/* What is computed of something whose size is known only then has such a size too. */
+static void bound_outputs(struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	for (uint32_t i = 0; dlsi_node_is_bounded(graph, node) && i < node->output_count; i++)
+		if (node->outputs[i] != DLSI_NO_VALUE)
+			graph->values[node->outputs[i]].bounded = true;
+}
+
 static int infer_node(struct dlsi_graph *graph, struct dlsi_node *node, size_t *budget, struct dls_error *err)
 {
 	bool folded = false;
@@ -147,6 +154,8 @@ static int infer_node(struct dlsi_graph *graph, struct dlsi_node *node, size_t *
 
 	if (rc == 0)
 		rc = node->op->infer(graph, node, err);
+	if (rc == 0)
+		bound_outputs(graph, node);
 	if (rc == 0)
 		rc = dlsi_graph_fold(graph, node, budget, &folded, err);
 	return rc || folded ? rc : mark_outputs(graph, node, err);

@@ -128,7 +128,8 @@ int dlsi_node_set_output_at(struct dlsi_graph *graph, const struct dlsi_node *no
 	uint32_t rank, const int64_t *dims, struct dls_error *err);
 
 /* The same for an output of which this is the largest shape, known only when it is computed: `eval` tells the
- * dimensions with dlsi_view_tell. Only a model's outputs may be so. */
+ * dimensions with dlsi_view_tell. Whoever takes it is inferred once more in each run, with the sizes of
+ * that. */
 int dlsi_node_set_bounded(struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, enum dls_dtype dtype,
 	uint32_t rank, const int64_t *dims, struct dls_error *err);
 

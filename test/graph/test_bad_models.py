@@ -236,6 +236,13 @@ def test_index_that_is_not_there(process, tmp_path):
         assert process.run([numpy.array([3])], 1)[1][0] == 1
 
 
+def test_nothing_of_a_huge_shape(engine):
+    """No elements need no memory, whatever the other dimensions are."""
+    model = one("Tile", "x", "w", weights=[ints(1, HUGE)], dims=["N", 1])
+    x = numpy.zeros((0, 1), numpy.float32)
+    assert engine(model.SerializeToString(), [x], 1, [(0, HUGE)])[0].size == 0
+
+
 # ---- numbers that are none
 
 

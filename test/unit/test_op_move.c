@@ -234,7 +234,6 @@ static void test_sizes_that_elements_tell(void **state)
 		"floats b 0 0 1 1\nints d 1 1 4\nnode Reshape b d > x\nfloats s 1\nints e 1 1 1\nnode Reshape s e > c\n"
 		"node NonMaxSuppression x c > y",
 		0, NULL);
-	unit_op_refuses("node NonZero unused > n\nnode Relu n > y", DLS_EUNSUPPORTED, "only the model may give it out");
 }
 
 static void test_resizing(void **state)
