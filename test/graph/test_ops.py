@@ -1,5 +1,6 @@
 """Every operator, in the forms that it has, against ONNX Runtime on random weights and inputs."""
 
+import itertools
 import re
 import zlib
 
@@ -341,6 +342,28 @@ def test_operator(name, engine):
         theirs = reference(model, arrays)
         ours = engine(model, list(arrays.values()), batch, [array.shape for array in theirs])
         assert_equal(ours, theirs)
+
+
+GEMM_C = (None, (), (1,), (5,), (1, 5), (3, 1), (3, 5))
+
+
+@pytest.mark.parametrize("constant", ["", "b", "bc"])
+@pytest.mark.parametrize("turns", [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_gemm_in_every_form(turns, constant, engine):
+    """Against the definition in double precision, with B and C as inputs or as constants."""
+    rng = numpy.random.default_rng(1)
+    for shape, alpha, beta in itertools.product(GEMM_C, (1, 0.5), (1, 0, -2)):
+        if shape == () and "c" not in constant:  # the parser has no way to write such an input
+            continue
+        a, b = (rng.standard_normal(sides, numpy.float32) for sides in ((3, 12), (12, 5)))
+        c = None if shape is None else numpy.asarray(rng.standard_normal(shape, numpy.float32))
+        theirs = alpha * (a.astype(float) @ b) + (0 if c is None else beta * c.astype(float))
+        arrays = {"a": a.T if turns[0] else a, "b": b.T if turns[1] else b} | ({} if c is None else {"c": c})
+        inputs = {name: array for name, array in arrays.items() if name not in constant}
+        body = f"y = Gemm<transA={turns[0]}, transB={turns[1]}, alpha={alpha:f}, beta={beta:f}>({', '.join(arrays)})"
+        model = made(13, body, {name: array.shape for name, array in inputs.items()},
+                     {name: array for name, array in arrays.items() if name in constant}, rng)
+        assert_equal(engine(model, [numpy.ascontiguousarray(array) for array in inputs.values()], 1, [(3, 5)]), [theirs])
 
 
 WIDE = {
