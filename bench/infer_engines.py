@@ -118,10 +118,16 @@ def file_for(kind, name):
     return infer_models.find(name) if kind.startswith("ours") else infer_models.for_peers(name)
 
 
+def thread_seconds(task):
+    try:
+        return int((task / "schedstat").read_text().split()[0]) / 1e9
+    except (FileNotFoundError, ProcessLookupError):
+        return 0  # it has ended meanwhile
+
+
 def processor_seconds(pids):
     """That all threads of the processes have used."""
-    tasks = [task for pid in pids for task in pathlib.Path(f"/proc/{pid}/task").iterdir()]
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+    return sum(thread_seconds(task) for pid in pids for task in pathlib.Path(f"/proc/{pid}/task").iterdir())
 
 
 def settle(engines):
