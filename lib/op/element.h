@@ -51,4 +51,10 @@ static inline double dlsi_saturate(double x, double low, double high)
 	return x < low ? low : x > high ? high : x == x ? x : 0;
 }
 
+/* A number as an element of the type; the greatest of 64 bits are no doubles, so it stays a little below them. */
+#define DLSI_ELEMENT(type, x)                                                                                          \
+	DLSI_CHOOSE((type)0, (type)(x),                                                                                \
+		(type)dlsi_saturate((double)(x), (double)DLSI_LEAST(type),                                             \
+			(double)(DLSI_GREATEST(type) - (type)(sizeof(type) == 8 ? 2047 : 0))))
+
 #endif

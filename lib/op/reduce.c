@@ -129,7 +129,7 @@ static double add_exponentials(double s, double x)
 
 REDUCTION(reduce_l1, "ReduceL1", V(1) | V(11) | V(13) | V(18), DLSI_NUMBERS, 0, DLSI_SUM(s, DLSI_MAGNITUDE(x)), s)
 REDUCTION(reduce_l2, "ReduceL2", V(1) | V(11) | V(13) | V(18), DLSI_NUMBERS, 0, DLSI_SUM(s, DLSI_PRODUCT(x, x)),
-	sqrt((double)s))
+	DLSI_ELEMENT(type, sqrt((double)s)))
 REDUCTION(reduce_log_sum, "ReduceLogSum", V(1) | V(11) | V(13) | V(18) | V(28), DLSI_FLOATS, 0, s + x, log(s))
 REDUCTION(reduce_log_sum_exp, "ReduceLogSumExp", V(1) | V(11) | V(13) | V(18) | V(28), DLSI_FLOATS, -INFINITY,
 	add_exponentials(s, x), s)

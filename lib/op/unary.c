@@ -145,7 +145,7 @@ UNARY_ROW(selu, "Selu", V(1) | V(6) | V(22), DLSI_FLOATS, dlsi_op_infer_same, al
 	dlsi_node_float(node, "alpha", SELU_ALPHA), dlsi_node_float(node, "gamma", SELU_GAMMA), type,
 	(x > 0 ? x : a * expm1(x)) * b)
 UNARY_ROW(shrink, "Shrink", V(9), DLSI_NUMBERS, dlsi_op_infer_same, bias_lambd, dlsi_node_float(node, "bias", 0),
-	dlsi_node_float(node, "lambd", 0.5F), type, SHRUNK(x))
+	dlsi_node_float(node, "lambd", 0.5F), type, DLSI_ELEMENT(type, SHRUNK(x)))
 UNARY(sigmoid, "Sigmoid", V(1) | V(6) | V(13), DLSI_FLOATS, 1 / (1 + exp(-x)))
 UNARY(sign, "Sign", V(9) | V(13), DLSI_NUMBERS, SIGN(x))
 UNARY(sin, "Sin", V(7) | V(22), DLSI_FLOATS, sin(x))

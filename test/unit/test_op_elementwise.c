@@ -66,6 +66,18 @@ static void test_large_arguments_neither_overflow_nor_vanish(void **state)
 	UNIT_GIVES("floats a -200 0 200\nnode Elu a > y alpha:f=2", -2, 0, 200);
 }
 
+static void test_integers_stay_within_their_type(void **state)
+{
+	(void)state;
+	UNIT_GIVES(
+		"ints v -100 100 1 0\nnode Cast v > c to:i=3\nnode Shrink c > s bias:f=-100 lambd:f=1\nnode Cast s > "
+		"y to:i=7",
+		-128, 127, 0, 0);
+	UNIT_GIVES("ints v 9007199254740992\nnode Shrink v > y bias:f=-1e30", 9223372036854773760.0);
+	UNIT_GIVES("ints v 3 4\nnode ReduceL2 v > y", 5);
+	UNIT_GIVES("ints v 3037000500\nnode ReduceL2 v > y", 0); /* whose square wraps around */
+}
+
 static void test_powers(void **state)
 {
 	(void)state;
@@ -113,5 +125,5 @@ static void test_nothing_is_computed_of_nothing(void **state)
 
 UNIT_MAIN(test_least_integers_wrap_around, test_integers_are_not_divided_by_zero,
 	test_remainders_have_the_sign_of_one_or_the_other, test_nan_stays, test_clip,
-	test_large_arguments_neither_overflow_nor_vanish, test_powers, test_shifts_by_all_bits_and_more,
-	test_broadcasting, test_types, test_nothing_is_computed_of_nothing)
+	test_large_arguments_neither_overflow_nor_vanish, test_powers, test_integers_stay_within_their_type,
+	test_shifts_by_all_bits_and_more, test_broadcasting, test_types, test_nothing_is_computed_of_nothing)
