@@ -2,6 +2,15 @@
 #include "device/onednn_lower.h"
 #include "device/own.h"
 #include "op/list.h"
+#include <float.h>
+
+enum { RANK_MOST = 5 }; /* of oneDNN */
+
+/* Channels that fill up a block have a variance of 0, by whose root nothing may be divided. */
+static float epsilon_of(const struct dlsi_node *node)
+{
+	return node->epsilon > FLT_MIN ? node->epsilon : FLT_MIN;
+}
 
 int dlsi_lower_batch_normalization(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
@@ -12,8 +21,11 @@ int dlsi_lower_batch_normalization(struct dlsi_program *program, const struct dl
 	dnnl_primitive_attr_t attributes;
 	dnnl_primitive_desc_t pd = NULL;
 	dnnl_status_t status;
-	int rc = dlsi_program_use(program, node->inputs[0], NULL, &arguments[0].operand, err);
+	int rc;
 
+	if (dlsi_node_input(program->set->graph, node, 0)->rank > RANK_MOST)
+		return DLS_EUNSUPPORTED;
+	rc = dlsi_program_use(program, node->inputs[0], NULL, &arguments[0].operand, err);
 	for (uint32_t i = 0; rc == 0 && i < 4; i++) {
 		arguments[2 + i].index = indices[i];
 		rc = dlsi_program_use_as(
@@ -24,7 +36,7 @@ int dlsi_lower_batch_normalization(struct dlsi_program *program, const struct dl
 	status = dlsi_epilogue_attributes(&epilogue, &attributes);
 	if (status == dnnl_success)
 		status = dnnl_batch_normalization_forward_primitive_desc_create(&pd, program->set->engine,
-			dnnl_forward_inference, arguments[0].operand.md, arguments[0].operand.md, node->epsilon,
+			dnnl_forward_inference, arguments[0].operand.md, arguments[0].operand.md, epsilon_of(node),
 			dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift, attributes);
 	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
 	if (rc == 0)

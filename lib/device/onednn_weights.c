@@ -6,7 +6,7 @@
 struct dlsi_onednn_packed {
 	struct dlsi_onednn_packed *next;
 	const void *from_data;
-	uint64_t form; /* of our own; 0: oneDNN's, as follows */
+	struct dlsi_id form; /* of our own; zero: oneDNN's, as follows */
 	dlsi_md from, to;
 	void *block; /* of the allocator; the data begins at its first aligned byte */
 };
@@ -144,8 +144,8 @@ static int find_or_pack(struct dlsi_onednn_set *set, const void *data, dlsi_md f
 	dnnl_status_t status;
 
 	for (packed = weights->packed; packed; packed = packed->next) {
-		if (packed->from_data == data && !packed->form && dnnl_memory_desc_equal(packed->from, from) &&
-			dnnl_memory_desc_equal(packed->to, to)) {
+		if (packed->from_data == data && dlsi_id_is_zero(&packed->form) &&
+			dnnl_memory_desc_equal(packed->from, from) && dnnl_memory_desc_equal(packed->to, to)) {
 			*packed_out = dlsi_onednn_block_start(packed->block);
 			return 0;
 		}
@@ -171,15 +171,15 @@ static int find_or_pack(struct dlsi_onednn_set *set, const void *data, dlsi_md f
 	return 0;
 }
 
-static int find_or_pack_own(struct dlsi_onednn_set *set, const void *data, size_t from, uint64_t form, size_t bytes,
-	dlsi_pack *pack, const void *how, const void **packed_out, struct dls_error *err)
+static int find_or_pack_own(struct dlsi_onednn_set *set, const void *data, size_t from, const struct dlsi_id *form,
+	size_t bytes, dlsi_pack *pack, const void *how, const void **packed_out, struct dls_error *err)
 {
 	struct dlsi_onednn_weights *weights = set->weights;
 	struct dlsi_onednn_packed *packed;
 	void *aligned = NULL;
 
 	for (packed = weights->packed; packed; packed = packed->next) {
-		if (packed->from_data == data && packed->form == form) {
+		if (packed->from_data == data && dlsi_id_equal(&packed->form, form)) {
 			*packed_out = dlsi_onednn_block_start(packed->block);
 			return 0;
 		}
@@ -188,7 +188,7 @@ static int find_or_pack_own(struct dlsi_onednn_set *set, const void *data, size_
 	if (!packed)
 		return dlsi_fail_memory(err);
 	*packed = (struct dlsi_onednn_packed){
-		.from_data = data, .form = form, .block = dlsi_onednn_block(set->alloc, bytes)};
+		.from_data = data, .form = *form, .block = dlsi_onednn_block(set->alloc, bytes)};
 	if (packed->block && (uintptr_t)data % sizeof(float)) {
 		aligned = dlsi_onednn_block(set->alloc, from);
 		data = aligned ? memcpy(dlsi_onednn_block_start(aligned), data, from) : NULL;
@@ -219,8 +219,8 @@ int dlsi_onednn_set_pack(struct dlsi_onednn_set *set, const void *data, dlsi_md 
 	return rc;
 }
 
-int dlsi_onednn_set_pack_own(struct dlsi_onednn_set *set, const void *data, size_t from, uint64_t form, size_t bytes,
-	dlsi_pack *pack, const void *how, const void **packed_out, struct dls_error *err)
+int dlsi_onednn_set_pack_own(struct dlsi_onednn_set *set, const void *data, size_t from, const struct dlsi_id *form,
+	size_t bytes, dlsi_pack *pack, const void *how, const void **packed_out, struct dls_error *err)
 {
 	int rc;
 

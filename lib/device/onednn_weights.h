@@ -4,6 +4,7 @@
 #define DLSI_ONEDNN_WEIGHTS_H
 
 #include "base/error.h"
+#include "base/id.h"
 #include "device/onednn_pool.h"
 #include <pthread.h>
 
@@ -36,8 +37,8 @@ int dlsi_onednn_set_pack(struct dlsi_onednn_set *set, const void *data, dlsi_md 
 typedef void dlsi_pack(const void *how, const float *data, float *packed);
 
 /* The constant at `data`, of `from` bytes, in a form of our own: `bytes` that `pack` makes the first time. `form`, not
- * 0, tells the forms of one constant apart. Errors: DLS_ENOMEM. */
-int dlsi_onednn_set_pack_own(struct dlsi_onednn_set *set, const void *data, size_t from, uint64_t form, size_t bytes,
-	dlsi_pack *pack, const void *how, const void **packed_out, struct dls_error *err);
+ * zero, tells all forms apart that constants at one place may have. Errors: DLS_ENOMEM. */
+int dlsi_onednn_set_pack_own(struct dlsi_onednn_set *set, const void *data, size_t from, const struct dlsi_id *form,
+	size_t bytes, dlsi_pack *pack, const void *how, const void **packed_out, struct dls_error *err);
 
 #endif

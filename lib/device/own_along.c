@@ -1,5 +1,5 @@
 /* Reductions, ArgMax and ArgMin, Softmax along an axis that is not the last, and normalisation by the statistics of
- * rows (layers, groups, single channels) on our own kernels: all of them dense. */
+ * rows (layers, single channels) on our own kernels: all of them dense. */
 #include "device/own.h"
 #include "kernel/along.h"
 #include "kernel/parallel.h"

@@ -1,4 +1,5 @@
 /* Conv on our own kernels. */
+#include "base/hash.h"
 #include "device/onednn_lower.h"
 #include "device/own.h"
 #include "device/tune.h"
@@ -89,10 +90,12 @@ static int use_weights(
 	struct dlsi_program *program, const struct dlsi_node *node, struct own_conv *own, struct dls_error *err)
 {
 	const struct dlsi_value *weights = dlsi_node_input(program->set->graph, node, 1);
-	uint64_t form = (uint64_t)(own->kernel - kernels + 1) | (uint64_t)own->conv.block << 8 |
-			(uint64_t)own->conv.groups << 16;
+	const struct dlsi_kernel_conv *conv = &own->conv;
+	const int64_t about[] = {own->kernel - kernels, conv->block, conv->groups, conv->source_channels,
+		conv->target_channels, conv->height.kernel, conv->width.kernel};
+	const struct dlsi_id form = dlsi_hash_key(about, sizeof about);
 	const void *packed;
-	int rc = dlsi_onednn_set_pack_own(program->set, weights->data, dlsi_value_bytes(weights), form,
+	int rc = dlsi_onednn_set_pack_own(program->set, weights->data, dlsi_value_bytes(weights), &form,
 		own->kernel->weights_bytes(&own->conv), pack, own, &packed, err);
 
 	if (rc == 0)

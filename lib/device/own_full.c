@@ -1,4 +1,5 @@
 /* Fully connected layers on our own kernel. */
+#include "base/hash.h"
 #include "device/own.h"
 #include "device/tune.h"
 #include "device/tuning.h"
@@ -74,11 +75,13 @@ static int lower(struct dlsi_program *program, const struct dlsi_node *node, str
 	const struct dlsi_kernel_full *full = &own->full;
 	const struct dlsi_value *weights = dlsi_node_input(program->set->graph, node, 1);
 	const int64_t matrix[] = {full->rows, full->outputs};
+	const int64_t about[] = {full->block, own->transposed, full->inputs, full->outputs};
+	const struct dlsi_id form = dlsi_hash_key(about, sizeof about);
 	struct dlsi_argument arguments[4] = {{0}};
 	dlsi_md dense = dlsi_program_plain(program, node->inputs[0]);
 	const void *packed;
-	int rc = dlsi_onednn_set_pack_own(program->set, weights->data, dlsi_value_bytes(weights),
-		(uint64_t)full->block << 8 | own->transposed, dlsi_full_weights_bytes(full), pack, own, &packed, err);
+	int rc = dlsi_onednn_set_pack_own(program->set, weights->data, dlsi_value_bytes(weights), &form,
+		dlsi_full_weights_bytes(full), pack, own, &packed, err);
 
 	if (rc == 0)
 		rc = dlsi_program_use_as(program, node->inputs[0], dense, dense, &arguments[0].operand, err);

@@ -2,8 +2,8 @@
  *
  * A large batch is run in pieces: what a layer hands to the next one then stays in a cache, where a whole batch's goes
  * out to memory and comes back. But each piece reads the weights again. So a piece is as small as it can be while the
- * weights are no more than what it reads and writes at the layer that has most of that; and not so small that starting
- * the kernels is what costs. */
+ * weights are no more than twice what it reads and writes at the layer that has most of that; and not so small that
+ * starting the kernels is what costs. */
 #ifndef DLSI_PIECE_H
 #define DLSI_PIECE_H
 

@@ -111,7 +111,7 @@ int dlsi_tuning_remember(struct dlsi_tuning *tuning, const char *folder, const c
 /* One write, so that lines of several processes do not mix. */
 static void append(const char *path, const void *lines, size_t length)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	struct stat status;
 
 	if (fd < 0)

@@ -141,6 +141,7 @@ struct dlsi_node {
 		uint32_t permutation[DLS_TENSOR_RANK]; /* the input's axis that becomes each of the output's */
 		struct {
 			int64_t starts[DLS_TENSOR_RANK], steps[DLS_TENSOR_RANK];
+			bool cuts_rows; /* axis 0, however long it is */
 		} slice;
 		struct {
 			int64_t before[DLS_TENSOR_RANK], after[DLS_TENSOR_RANK]; /* below 0: cut off */

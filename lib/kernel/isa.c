@@ -59,7 +59,8 @@ void dlsi_processor_name(char name_out[DLSI_PROCESSOR_NAME_BYTES])
 	const unsigned first = 0x80000002, last = 0x80000004; /* each gives 16 characters */
 
 	memset(name_out, 0, DLSI_PROCESSOR_NAME_BYTES);
-	for (unsigned leaf = first; leaf <= last && __get_cpuid_max(first & 0x80000000, NULL) >= last; leaf++) {
+	for (unsigned leaf = first; leaf <= last && (unsigned)__get_cpuid_max(first & 0x80000000, NULL) >= last;
+		leaf++) {
 		unsigned words[4];
 
 		__cpuid(leaf, words[0], words[1], words[2], words[3]);

@@ -316,7 +316,7 @@ int dlsi_resize_taps(const struct dlsi_resize *resize, uint32_t i, const struct 
 	const struct dlsi_resize_axis *axis = &resize->axes[i];
 	double scale = axis->numerator / axis->denominator, stretch = resize->antialias && scale < 1 ? scale : 1;
 	double support = resize->mode == DLSI_RESIZE_CUBIC ? 2 : 1;
-	int64_t first = (int64_t)floor(-support / stretch) + 1;
+	int64_t first = axis->out ? (int64_t)floor(-support / stretch) + 1 : 0; /* a scale without pixels may be any */
 
 	taps->count = 2 - 2 * first;
 	taps->indices = dlsi_calloc(alloc, (size_t)axis->out * (size_t)taps->count + 1, sizeof *taps->indices);

@@ -80,6 +80,7 @@ static int infer_slice(struct dlsi_graph *graph, struct dlsi_node *node, struct 
 	if (rc)
 		return rc;
 	memcpy(dims, input->dims, sizeof dims);
+	node->slice.cuts_rows = false;
 	for (uint32_t i = 0; i < input->rank; i++) {
 		node->slice.starts[i] = 0;
 		node->slice.steps[i] = 1;
@@ -90,6 +91,8 @@ static int infer_slice(struct dlsi_graph *graph, struct dlsi_node *node, struct 
 
 		if (bounds.steps[i] == 0)
 			return dlsi_node_fail(node, err, DLS_EFORMAT, "has a step of 0");
+		if (axis == 0 && (bounds.starts[i] != 0 || bounds.ends[i] < INT32_MAX || bounds.steps[i] != 1))
+			node->slice.cuts_rows = true;
 		range = cut(bounds.starts[i], bounds.ends[i], bounds.steps[i], input->dims[axis]);
 		node->slice.starts[axis] = range.start;
 		node->slice.steps[axis] = range.step;
@@ -100,10 +103,8 @@ static int infer_slice(struct dlsi_graph *graph, struct dlsi_node *node, struct 
 
 static const char *slice_mixes(const struct dlsi_graph *graph, const struct dlsi_node *node)
 {
-	bool whole = node->slice.starts[0] == 0 && node->slice.steps[0] == 1 &&
-		     dlsi_node_output(graph, node)->dims[0] == dlsi_node_input(graph, node, 0)->dims[0];
-
-	return whole ? NULL : "takes some rows of the batch";
+	(void)graph;
+	return node->slice.cuts_rows ? "takes some rows of the batch" : NULL;
 }
 
 static int eval_slice(const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *outputs,

@@ -136,7 +136,7 @@ static void write_all(const struct dlsi_node *node, const struct items *items, c
 {
 	struct lanes lanes = lanes_of(node, input);
 	size_t bytes = dls_dtype_bytes(input->dtype) * lanes.inner, count = items->group_count;
-	int64_t dims[DLS_TENSOR_RANK], length = (int64_t)count;
+	int64_t dims[DLS_TENSOR_RANK], length = (int64_t)count, whole = (int64_t)lanes.count;
 
 	for (size_t place = 0; place < count; place++) {
 		size_t item = items->order[items->groups[ranked[place].index]];
@@ -150,7 +150,7 @@ static void write_all(const struct dlsi_node *node, const struct items *items, c
 	dims[node->axis] = length;
 	dlsi_view_tell(&outputs[UNIQUE], dims);
 	for (uint32_t i = FIRST; i < node->output_count; i++)
-		dlsi_view_tell(&outputs[i], &length);
+		dlsi_view_tell(&outputs[i], i == INVERSE ? &whole : &length);
 }
 
 static int eval_unique(const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *outputs,

@@ -17,6 +17,7 @@ const struct dlsi_rewrite dlsi_rewrites[] = {
 	{"flatten", dlsi_rewrite_flatten},
 	{"addend", dlsi_rewrite_addend},
 	{"clamp", dlsi_rewrite_clamp},
+	{"constants", dlsi_rewrite_constants},
 	{NULL, NULL},
 };
 

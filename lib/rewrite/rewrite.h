@@ -34,8 +34,9 @@ dlsi_rewrite_pass dlsi_rewrite_sums;        /* a Sum of two is an Add, which is 
 dlsi_rewrite_pass dlsi_rewrite_pads;        /* a Pad becomes the padding of windows */
 dlsi_rewrite_pass
 	dlsi_rewrite_weights; /* constants per channel (BatchNormalization, Mul, Add) become part of weights */
-dlsi_rewrite_pass dlsi_rewrite_flatten; /* a Gemm sums over all dimensions itself */
-dlsi_rewrite_pass dlsi_rewrite_addend;  /* a Conv adds the other side of an Add (a residual) itself */
-dlsi_rewrite_pass dlsi_rewrite_clamp;   /* Relu and Clip become part of what is before them */
+dlsi_rewrite_pass dlsi_rewrite_flatten;   /* a Gemm sums over all dimensions itself */
+dlsi_rewrite_pass dlsi_rewrite_addend;    /* a Conv adds the other side of an Add (a residual) itself */
+dlsi_rewrite_pass dlsi_rewrite_clamp;     /* Relu and Clip become part of what is before them */
+dlsi_rewrite_pass dlsi_rewrite_constants; /* those that nobody takes any more are forgotten */
 
 #endif

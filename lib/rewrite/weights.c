@@ -191,14 +191,18 @@ static size_t first_column(const struct kernels *kernels, size_t row)
 	return row / (kernels->rows / kernels->groups) * kernels->columns;
 }
 
-/* Multiplies by the factors of the channels that are made, or taken. */
-static int scale_weights(struct dlsi_graph *graph, struct dlsi_node *node, const double *factors, bool taken)
+/* Multiplies by the factors of the channels that are made, or taken; not, and *done is false, where that is too much
+ * for float32. */
+static int scale_weights(
+	struct dlsi_graph *graph, struct dlsi_node *node, const double *factors, bool taken, bool *done)
 {
+	const uint32_t before = node->inputs[1];
 	const struct dlsi_value old = graph->values[node->inputs[1]];
 	const struct kernels kernels = kernels_of(node, &old);
 	float *data = add_constant(graph, old.name, old.rank, old.dims, &node->inputs[1]);
 	size_t i = 0;
 
+	*done = true;
 	if (!data)
 		return DLS_ENOMEM;
 	for (size_t row = 0; row < kernels.rows; row++) {
@@ -207,10 +211,14 @@ static int scale_weights(struct dlsi_graph *graph, struct dlsi_node *node, const
 		for (size_t column = 0; column < kernels.columns; column++) {
 			const double factor = factors[kernels.rows_are_made == taken ? first + column : row];
 
-			for (size_t k = 0; k < kernels.elements; k++, i++)
+			for (size_t k = 0; k < kernels.elements; k++, i++) {
 				data[i] = (float)(element(&old, i, 0) * factor);
+				*done = *done && (isfinite(data[i]) || !isfinite(element(&old, i, 0)));
+			}
 		}
 	}
+	if (!*done)
+		node->inputs[1] = before;
 	return 0;
 }
 
@@ -248,6 +256,7 @@ static int fold_behind(struct dlsi_graph *graph, struct dlsi_uses *uses, struct 
 	struct dlsi_node *node = NULL;
 	size_t channels;
 	double *numbers;
+	bool scaled = true;
 	int rc = 0;
 
 	for (uint32_t side = 0; side < 2 && !node; side++)
@@ -266,8 +275,10 @@ static int fold_behind(struct dlsi_graph *graph, struct dlsi_uses *uses, struct 
 	if (!are_all(numbers, channels, 1)) {
 		if (dlsi_node_input(graph, node, DLSI_CONV_ADDEND))
 			return 0;
-		rc = scale_weights(graph, node, numbers, false);
+		rc = scale_weights(graph, node, numbers, false, &scaled);
 	}
+	if (!scaled)
+		return 0;
 	if (rc == 0)
 		rc = change_bias(graph, node, numbers, numbers + channels, channels);
 	if (rc == 0)
@@ -317,6 +328,7 @@ static int fold_before(struct dlsi_graph *graph, struct dlsi_uses *uses, struct 
 	size_t channels, taken;
 	double *numbers, *sums;
 	struct dlsi_node *earlier;
+	bool scaled = true;
 	int rc;
 
 	if ((node->op != &dlsi_op_conv && node->op != &dlsi_op_gemm) || !is_changeable(graph, node))
@@ -335,7 +347,9 @@ static int fold_before(struct dlsi_graph *graph, struct dlsi_uses *uses, struct 
 	sums = sum_shifts(graph, uses, node, numbers + taken, channels);
 	if (!sums)
 		return DLS_ENOMEM;
-	rc = are_all(numbers, taken, 1) ? 0 : scale_weights(graph, node, numbers, true);
+	rc = are_all(numbers, taken, 1) ? 0 : scale_weights(graph, node, numbers, true, &scaled);
+	if (!scaled)
+		return 0;
 	if (rc == 0)
 		rc = change_bias(graph, node, NULL, sums, channels);
 	if (rc == 0) {

@@ -130,6 +130,8 @@ static void test_files_elsewhere(void **state)
 	REFUSED("away w .weights 0 16 4", DLS_EINVAL, "'.weights'", "no file beside the model");
 	REFUSED("away w a\\b 0 16 4", DLS_EINVAL, "'a\\b'", "no file beside the model");
 	REFUSED("away w - 0 16 4", DLS_EFORMAT, "does not say in which");
+	REFUSED("away w model.json 0 16 4", DLS_EINVAL, "'model.json'", "another part of a model");
+	REFUSED("away w model.onnx 0 16 4", DLS_EINVAL, "'model.onnx'", "another part of a model");
 	REFUSED("away w weights.bim 0 16 4", DLS_ENOTFOUND, "'weights.bim'", "cannot open");
 }
 

@@ -2,6 +2,7 @@
 #include "device/device.h"
 #include "device/model.h"
 #include "device/piece.h"
+#include "rewrite/rewrite.h"
 #include "test/unit/onnx.h"
 #include "test/unit/unit.h"
 #include <math.h>
@@ -21,6 +22,7 @@ static int64_t piece_of(const char *text)
 
 	unit_onnx(&file, &rng, text);
 	assert_int_equal(unit_onnx_load(unit_alloc(), &file, &graph, NULL), 0);
+	assert_int_equal(dlsi_graph_rewrite(graph, NULL), 0);
 	items = dlsi_piece_items(graph);
 	dlsi_graph_destroy(graph);
 	dlsi_buffer_fini(&file);
@@ -37,6 +39,10 @@ static void test_is_as_small_as_weights_and_caches_allow(void **state)
 	assert_int_equal(piece_of("in x ? 2048\nconst w 2048 512\nnode MatMul x w > y\nout y\n"), 256);
 	/* 256 KB of an item and 4 MB of weights. */
 	assert_int_equal(piece_of("in x ? 16384\nconst w 16384 64\nnode Relu x > r\nnode MatMul r w > y\nout y\n"), 16);
+	/* Only what is left of constants counts: the weights times factors, not both. */
+	assert_int_equal(piece_of("in x ? 16384\nconst w 16384 64\nconst k 64\nnode Relu x > r\nnode MatMul r w > m\n"
+				  "node Mul m k > y\nout y\n"),
+		16);
 	assert_int_equal(piece_of("in x 2 512\nnode Softmax x > y axis:i=0\nout y\n"), 1);
 }
 

@@ -106,6 +106,21 @@ static const struct rewriting rewritings[] = {
 	{"weights", CONV NORM "node BatchNormalization c s b m v > y\nout y\nout c", "Conv BatchNormalization"},
 	{"products", "in x ? 6\nconst w 6 4\nnode MatMul x w > y\nout y", "Gemm"},
 	{"products", "in x ? 2 6\nconst w 6 4\nnode MatMul x w > y\nout y", "MatMul"},
+	/* Channels that fill up a block must not become NaN, which the next LRN would see. */
+	{"weights",
+		"in x ? 3 5 4\npositive s 3\nconst b 3\nconst m 3\npositive v 3\nconst k 3 1 1\n"
+		"node LRN x > l size:i=3\nnode BatchNormalization l s b m v > n\nnode Mul n k > p\n"
+		"node LRN p > y size:i=3\nout y",
+		"LRN BatchNormalization LRN"},
+	/* oneDNN has none of this rank. */
+	{"weights", "in x ? 3 2 2 2 2\nconst k 3 1 1 1 1\nconst b 3 1 1 1 1\nnode Mul x k > m\nnode Add m b > y\nout y",
+		"BatchNormalization"},
+	/* Weights that float32 does not hold are left alone. */
+	{"weights",
+		"in x ? 4\nfloats l -1e-30\nfloats h 1e-30\nnode Clip x l h > a\nfloats k 1e20 1e20 1e20 1e20\n"
+		"node Mul a k > b\nfloats f 1e20 2e20 1e20 3e20\nints d 4 1\nnode Reshape f d > w\nnode MatMul b w > "
+		"y\nout y",
+		"Clip Mul Gemm"},
 	{"sums", "in x ? 6\nconst k 6\nnode Sum x k > s\nnode Sum s x > y\nout y", "Add Add"},
 	{"sums", "in x ? 6\nconst k 6\nnode Sum x k x > y\nout y", "Sum"},
 	{"addend", CONV "const u 8 6 1 1\nnode Conv x u > d\nnode Sum c d > y\nout y", "Conv Conv"},

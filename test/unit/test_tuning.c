@@ -138,6 +138,11 @@ static void test_a_file_that_cannot_be_used_is_no_error(void **state)
 	dlsi_tuning_fini(&tuning);
 	assert_int_equal(found(folder, "this", &one), -1);
 	assert_int_equal(found("/proc/none/such", "this", &one), -1);
+	open_tuning(&tuning, folder, "pipe"); /* that nobody reads */
+	assert_int_equal(mkfifo(tuning.path, 0700), 0);
+	choose(&tuning, &one, 2);
+	dlsi_tuning_save(&tuning);
+	dlsi_tuning_fini(&tuning);
 	free(folder);
 }
 

@@ -13,12 +13,14 @@ from ._handle import Context, Handle, create
 from ._library import Tensor, call, lib
 
 Port = collections.namedtuple("Port", "name dtype dims kind")
-Port.__doc__ = """An input or output of a model. `dims` is a tuple, with None for a dimension that the file leaves open;
+Port.__doc__ = """An input or output of a model. `dims` is a tuple, with None for a dimension that the file leaves open; of an
+output whose shape only a run tells `dims` is None, and `dtype` too unless the file says it;
 `kind` is "tensor", of an input "image" and of an output "classes" where model.json says so."""
 
 
 def _port(found):
-    return Port(found["name"], found["dtype"], tuple(found["dims"]), found["kind"])
+    dims = found["dims"]
+    return Port(found["name"], found.get("dtype"), None if dims is None else tuple(dims), found["kind"])
 
 
 def _tensors(arrays):
