@@ -100,6 +100,7 @@ static const struct layer layers[] = {
 /* One of the two sides: what it runs on, and how long a run took in each round. */
 struct side {
 	void (*run)(struct side *side);
+	const struct dlsi_conv_kernel *kernel;
 	struct dlsi_kernel_conv conv;
 	struct dlsi_kernel_full full;
 	struct dlsi_kernel_pool pool;
@@ -138,15 +139,9 @@ static float *floats(size_t bytes)
 
 /* ---- ours */
 
-static void run_winograd(struct side *side)
+static void run_conv(struct side *side)
 {
-	dlsi_winograd_run(
-		&side->conv, side->source, side->weights, side->bias, NULL, side->target, side->scratch, side->threads);
-}
-
-static void run_direct(struct side *side)
-{
-	dlsi_direct_run(
+	side->kernel->run(
 		&side->conv, side->source, side->weights, side->bias, NULL, side->target, side->scratch, side->threads);
 }
 
@@ -172,18 +167,17 @@ static size_t stored(int channels, int size, int batch)
 	return (size_t)((channels + block - 1) / block * block) * (size_t)(size * size) * (size_t)batch * sizeof(float);
 }
 
-static void make_conv(struct side *side, const struct layer *layer, bool winograd)
+static void make_conv(struct side *side, const struct layer *layer, const struct dlsi_conv_kernel *kernel)
 {
-	const struct dlsi_kernel_conv *conv = &side->conv;
 	float *weights =
 		floats((size_t)(layer->channels / layer->groups * layer->targets * layer->kernel * layer->kernel) *
 			sizeof(float));
 
-	side->run = winograd ? run_winograd : run_direct;
-	side->weights = floats(winograd ? dlsi_winograd_weights_bytes(conv) : dlsi_direct_weights_bytes(conv));
-	(winograd ? dlsi_winograd_pack : dlsi_direct_pack)(conv, weights, side->weights, side->threads);
-	side->scratch =
-		floats((winograd ? dlsi_winograd_scratch_bytes : dlsi_direct_scratch_bytes)(conv, side->threads));
+	side->run = run_conv;
+	side->kernel = kernel;
+	side->weights = floats(kernel->weights_bytes(&side->conv));
+	kernel->pack(&side->conv, weights, side->weights, side->threads);
+	side->scratch = floats(kernel->scratch_bytes(&side->conv, side->threads));
 	free(weights);
 }
 
@@ -220,7 +214,7 @@ static void make_ours(struct side *side, const struct layer *layer, int batch, b
 	side->target = floats(stored(layer->targets, layer->target, batch));
 	side->bias = floats((size_t)layer->targets * sizeof(float));
 	if (layer->what == CONV) {
-		make_conv(side, layer, winograd);
+		make_conv(side, layer, winograd ? &dlsi_kernel_winograd : &dlsi_kernel_direct);
 	} else if (layer->what == FULL) {
 		float *weights = floats((size_t)layer->channels * (size_t)layer->targets * sizeof(float));
 

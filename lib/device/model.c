@@ -74,15 +74,6 @@ static void drop(struct origin *origin)
 	dlsi_free(origin->alloc, origin);
 }
 
-/* Outputs of any size do not lie one behind the other, so their batches stay whole. */
-static int64_t piece_of(const struct dlsi_graph *graph)
-{
-	for (uint32_t i = 0; i < graph->output_count; i++)
-		if (graph->values[graph->outputs[i]].bounded)
-			return DLSI_TASK_ITEMS;
-	return dlsi_piece_items(graph);
-}
-
 static int read(const struct dlsi_alloc *alloc, const char *name, const struct dlsi_onnx *onnx,
 	struct origin **origin_out, struct dls_error *err)
 {
@@ -97,10 +88,10 @@ static int read(const struct dlsi_alloc *alloc, const char *name, const struct d
 	rc = origin->name ? dlsi_graph_load(alloc, onnx, &origin->graph, err) : dlsi_fail_memory(err);
 	if (rc == 0)
 		rc = list_ports(origin, err);
-	if (rc == 0 && !origin->graph->unsized)
+	if (rc == 0 && !origin->graph->unsized) {
 		rc = dlsi_graph_rewrite(origin->graph, err);
-	if (rc == 0 && !origin->graph->unsized)
-		origin->piece = piece_of(origin->graph);
+		origin->piece = rc ? 0 : dlsi_piece_items(origin->graph);
+	}
 	if (rc)
 		drop(origin);
 	else

@@ -39,7 +39,30 @@ static int size_output(
 	return 0;
 }
 
-/* Infers the node, a copy, with the sizes that its inputs have now. `graph` is a copy with values of its own. */
+/* The node in a graph of its own: the values that it takes and gives, one behind the other. False when memory is
+ * exhausted. */
+static bool set_apart(const struct evaluation *evaluation, struct dlsi_graph *graph, struct dlsi_node *node)
+{
+	const uint32_t count = node->input_count + node->output_count;
+	uint32_t *numbers = dlsi_arena_take(&graph->arena, count, sizeof *numbers);
+
+	graph->values = dlsi_arena_take(&graph->arena, count, sizeof *graph->values);
+	if (!numbers || !graph->values)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t value = i < node->input_count ? node->inputs[i] : node->outputs[i - node->input_count];
+
+		numbers[i] = value == DLSI_NO_VALUE ? DLSI_NO_VALUE : i;
+		if (value != DLSI_NO_VALUE)
+			graph->values[i] = evaluation->graph->values[value];
+	}
+	graph->value_count = graph->value_capacity = count;
+	node->inputs = numbers;
+	node->outputs = numbers + node->input_count;
+	return true;
+}
+
+/* Infers the node with the sizes that its inputs have now. */
 static int infer(
 	const struct evaluation *evaluation, struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
@@ -51,7 +74,7 @@ static int infer(
 		if (!input->found)
 			continue;
 		memcpy(input->dims, input->found, sizeof input->dims);
-		memcpy(graph->values[node->inputs[i]].dims, input->found, sizeof input->dims);
+		memcpy(graph->values[i].dims, input->found, sizeof input->dims);
 	}
 	rc = node->op->infer(graph, node, err);
 	for (uint32_t i = 0; rc == 0 && i < node->output_count; i++)
@@ -62,19 +85,12 @@ static int infer(
 
 static int evaluate_bounded(const struct evaluation *evaluation, struct dls_error *err)
 {
-	struct dlsi_graph graph = *evaluation->graph;
+	struct dlsi_graph graph = {.node_count = 0};
 	struct dlsi_node node = *evaluation->node;
 	int rc;
 
 	dlsi_arena_init(&graph.arena, evaluation->alloc);
-	graph.values = dlsi_arena_take(&graph.arena, graph.value_count, sizeof *graph.values);
-	graph.value_capacity = graph.value_count;
-	if (graph.values) {
-		memcpy(graph.values, evaluation->graph->values, graph.value_count * sizeof *graph.values);
-		rc = infer(evaluation, &graph, &node, err);
-	} else {
-		rc = dlsi_fail_memory(err);
-	}
+	rc = set_apart(evaluation, &graph, &node) ? infer(evaluation, &graph, &node, err) : dlsi_fail_memory(err);
 	if (rc == 0)
 		rc = node.op->eval(&node, evaluation->inputs, evaluation->outputs, evaluation->alloc, err);
 	dlsi_arena_fini(&graph.arena);

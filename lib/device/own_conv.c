@@ -9,23 +9,7 @@
 #include "kernel/parallel.h"
 #include "kernel/winograd.h"
 
-/* The functions of a kernel, which all convolutions have alike. */
-struct kernel {
-	const char *name;
-	bool (*supported)(const struct dlsi_kernel_conv *conv);
-	size_t (*weights_bytes)(const struct dlsi_kernel_conv *conv);
-	void (*pack)(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads);
-	size_t (*scratch_bytes)(const struct dlsi_kernel_conv *conv, int threads);
-	void (*run)(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
-		const float *addend, float *target, void *scratch, int threads);
-};
-
-static const struct kernel kernels[] = {
-	{"own:winograd", dlsi_winograd_supported, dlsi_winograd_weights_bytes, dlsi_winograd_pack,
-		dlsi_winograd_scratch_bytes, dlsi_winograd_run},
-	{"own:direct", dlsi_direct_supported, dlsi_direct_weights_bytes, dlsi_direct_pack, dlsi_direct_scratch_bytes,
-		dlsi_direct_run},
-};
+static const struct dlsi_conv_kernel *const kernels[] = {&dlsi_kernel_winograd, &dlsi_kernel_direct};
 
 enum {
 	KERNELS = sizeof kernels / sizeof *kernels,
@@ -35,7 +19,7 @@ enum {
 /* A convolution on one of them; as the context of a step, its arguments are source, target, scratch, then bias and
  * addend if there are any. */
 struct own_conv {
-	const struct kernel *kernel;
+	const struct dlsi_conv_kernel *kernel;
 	struct dlsi_kernel_conv conv;
 	const float *packed;
 	int threads;
@@ -91,7 +75,7 @@ static int use_weights(
 {
 	const struct dlsi_value *weights = dlsi_node_input(program->set->graph, node, 1);
 	const struct dlsi_kernel_conv *conv = &own->conv;
-	const int64_t about[] = {own->kernel - kernels, conv->block, conv->groups, conv->source_channels,
+	const int64_t about[] = {(int64_t)(intptr_t)own->kernel, conv->block, conv->groups, conv->source_channels,
 		conv->target_channels, conv->height.kernel, conv->width.kernel};
 	const struct dlsi_id form = dlsi_hash_key(about, sizeof about);
 	const void *packed;
@@ -149,7 +133,7 @@ static int choose(struct dlsi_program *program, struct own_conv *own, const_dnnl
 	int rc;
 
 	if (dlsi_tuning_find(program->set->tuning, &key, choice_out)) {
-		if (*choice_out >= KERNELS || !kernels[*choice_out].supported(&own->conv))
+		if (*choice_out >= KERNELS || !kernels[*choice_out]->supported(&own->conv))
 			*choice_out = KERNELS;
 		return 0;
 	}
@@ -158,10 +142,10 @@ static int choose(struct dlsi_program *program, struct own_conv *own, const_dnnl
 	if (!dlsi_is_reference(pd))
 		count++;
 	for (uint32_t i = 0; i < KERNELS; i++) {
-		if (!kernels[i].supported(&own->conv))
+		if (!kernels[i]->supported(&own->conv))
 			continue;
 		owns[i] = *own;
-		owns[i].kernel = &kernels[i];
+		owns[i].kernel = kernels[i];
 		choices[count] = i;
 		contestants[count++] = contestant_of(&owns[i]);
 	}
@@ -225,6 +209,6 @@ int dlsi_own_conv(struct dlsi_program *program, const struct dlsi_node *node, co
 		return rc;
 	if (choice == KERNELS)
 		return DLS_EUNSUPPORTED;
-	own->kernel = &kernels[choice];
+	own->kernel = kernels[choice];
 	return lower(program, node, own, err);
 }

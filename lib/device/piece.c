@@ -8,16 +8,6 @@ enum {
 	LEAST_BYTES = 1 << 20 /* of what the largest layer reads and writes: about a second cache */
 };
 
-static size_t constant_bytes(const struct dlsi_graph *graph)
-{
-	size_t bytes = 0;
-
-	for (uint32_t i = 0; i < graph->value_count; i++)
-		if (graph->values[i].data)
-			bytes += dlsi_value_bytes(&graph->values[i]);
-	return bytes;
-}
-
 static size_t computed_bytes(const struct dlsi_graph *graph, const uint32_t *values, uint32_t count)
 {
 	size_t bytes = 0;
@@ -45,11 +35,14 @@ static size_t largest_layer_bytes(const struct dlsi_graph *graph)
 
 int64_t dlsi_piece_items(const struct dlsi_graph *graph)
 {
-	const size_t weights = constant_bytes(graph), layer = largest_layer_bytes(graph);
+	const size_t weights = dlsi_graph_constant_bytes(graph), layer = largest_layer_bytes(graph);
 	size_t items = LEAST_ITEMS;
 
 	if (graph->unbatchable)
 		return 1;
+	for (uint32_t i = 0; i < graph->output_count; i++)
+		if (graph->values[graph->outputs[i]].bounded)
+			return DLSI_TASK_ITEMS;
 	while (items < DLSI_TASK_ITEMS && (items * layer < LEAST_BYTES || items * layer * TIMES_A_LAYER < weights))
 		items *= 2;
 	return (int64_t)items;

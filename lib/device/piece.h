@@ -9,7 +9,8 @@
 
 #include "graph/graph.h"
 
-/* A power of two; of a model that is not batchable 1. The graph's shapes are known. */
+/* A power of two; of a model that is not batchable 1. Outputs of any size do not lie one behind the other, so such a
+ * model's batch stays whole. The graph's shapes are known. */
 int64_t dlsi_piece_items(const struct dlsi_graph *graph);
 
 #endif

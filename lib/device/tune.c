@@ -45,11 +45,8 @@ struct race {
 /* How much else a run of the whole model reads between two runs of a layer, as far as that matters. */
 static size_t crowd_bytes(const struct dlsi_graph *graph)
 {
-	size_t bytes = 0;
+	const size_t bytes = dlsi_graph_constant_bytes(graph);
 
-	for (uint32_t i = 0; i < graph->value_count && bytes < CROWD_BYTES; i++)
-		if (graph->values[i].data)
-			bytes += dlsi_value_bytes(&graph->values[i]);
 	return bytes < CROWD_BYTES ? bytes : CROWD_BYTES;
 }
 

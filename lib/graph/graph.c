@@ -51,6 +51,21 @@ bool dlsi_value_same_shape(const struct dlsi_value *a, const struct dlsi_value *
 	return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
 }
 
+bool dlsi_value_same_in_any_batch(const struct dlsi_value *a, const struct dlsi_value *b)
+{
+	return dlsi_value_same_shape(a, b) && a->batched == b->batched;
+}
+
+size_t dlsi_graph_constant_bytes(const struct dlsi_graph *graph)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < graph->value_count; i++)
+		if (graph->values[i].data)
+			bytes += dlsi_value_bytes(&graph->values[i]);
+	return bytes;
+}
+
 void dlsi_value_dims(const struct dlsi_value *value, int64_t batch, int64_t dims_out[DLS_TENSOR_RANK])
 {
 	memcpy(dims_out, value->dims, sizeof value->dims);

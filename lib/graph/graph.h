@@ -186,6 +186,10 @@ size_t dlsi_value_count(const struct dlsi_value *value);
 size_t dlsi_value_bytes(const struct dlsi_value *value);
 
 bool dlsi_value_same_shape(const struct dlsi_value *a, const struct dlsi_value *b);
+bool dlsi_value_same_in_any_batch(const struct dlsi_value *a, const struct dlsi_value *b);
+
+/* Of all constants. */
+size_t dlsi_graph_constant_bytes(const struct dlsi_graph *graph);
 
 /* The dimensions in a run of `batch` items. */
 void dlsi_value_dims(const struct dlsi_value *value, int64_t batch, int64_t dims_out[DLS_TENSOR_RANK]);

@@ -38,6 +38,8 @@ struct dlsi_tile {
 	float low, high;
 };
 
+#define DLSI_NEAR_BYTES (INT64_C(1) << 20) /* more weights come from further away than the second cache */
+
 /* Floats from one pixel to the one below and beside it. */
 struct dlsi_steps {
 	ptrdiff_t row, pixel;

@@ -32,6 +32,19 @@ struct dlsi_kernel_conv {
 	struct dlsi_clamp clamp;
 };
 
+/* What a kernel of convolutions can do. */
+struct dlsi_conv_kernel {
+	const char *name;
+	bool (*supported)(const struct dlsi_kernel_conv *conv);
+	size_t (*weights_bytes)(const struct dlsi_kernel_conv *conv);
+	void (*pack)(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads);
+	size_t (*scratch_bytes)(const struct dlsi_kernel_conv *conv, int threads);
+	void (*run)(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
+		const float *addend, float *target, void *scratch, int threads);
+};
+
+/* ---- for kernels */
+
 /* The numbers are positive, the groups equal, and the clamp keeps zero channels zero where the last block has some. */
 bool dlsi_kernel_conv_valid(const struct dlsi_kernel_conv *conv);
 

@@ -10,8 +10,7 @@ enum {
 	UNITS_PER_THREAD = 4 /* fewer make threads wait for each other */
 };
 
-#define CHUNK_BYTES    (INT64_C(160) << 10) /* of source pixels, which stay in the second cache */
-#define CACHED_WEIGHTS (INT64_C(1) << 20)   /* larger ones come from further away than the second cache */
+#define CHUNK_BYTES (INT64_C(160) << 10) /* of source pixels, which stay in the second cache */
 
 /* The work is cut into units: a chunk of an item's pixels, for some of the panels, which are two blocks of target
  * channels each. A unit goes through the weights of its panels once. */
@@ -47,7 +46,7 @@ struct unit {
 	int64_t panel, panels_end;
 };
 
-bool dlsi_direct_supported(const struct dlsi_kernel_conv *conv)
+static bool supported(const struct dlsi_kernel_conv *conv)
 {
 	return dlsi_kernel_conv_valid(conv) &&
 	       (!conv->channels_last ||
@@ -172,13 +171,13 @@ static struct plan make_plan(const struct dlsi_kernel_conv *conv, int threads)
 
 		plan.seen_blocks = most(plan.seen_blocks, seen.end - seen.first);
 	}
-	plan.far = plan.panels * panel_floats(&plan) * (int64_t)sizeof(float) > CACHED_WEIGHTS;
+	plan.far = plan.panels * panel_floats(&plan) * (int64_t)sizeof(float) > DLSI_NEAR_BYTES;
 	cut_into_chunks(&plan, threads);
 	place_source(&plan);
 	return plan;
 }
 
-size_t dlsi_direct_weights_bytes(const struct dlsi_kernel_conv *conv)
+static size_t weights_bytes(const struct dlsi_kernel_conv *conv)
 {
 	const struct plan plan = make_plan(conv, 1);
 
@@ -217,7 +216,7 @@ static void pack_panel(void *arg, int64_t panel, int thread)
 		}
 }
 
-void dlsi_direct_pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads)
+static void pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads)
 {
 	struct packing packing = {.plan = make_plan(conv, 1), .weights = weights, .packed = packed};
 
@@ -241,7 +240,7 @@ static int64_t copy_floats(const struct plan *plan)
 		       : 0;
 }
 
-size_t dlsi_direct_scratch_bytes(const struct dlsi_kernel_conv *conv, int threads)
+static size_t scratch_bytes(const struct dlsi_kernel_conv *conv, int threads)
 {
 	const struct plan plan = make_plan(conv, threads);
 
@@ -370,7 +369,7 @@ static void fill_offsets(const struct plan *plan, ptrdiff_t *offsets)
 				*offsets++ = block * plan->block_step + y * plan->row_step + x * plan->pixel_step;
 }
 
-void dlsi_direct_run(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
+static void run(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
 	const float *addend, float *target, void *scratch, int threads)
 {
 	struct run run = {.plan = make_plan(conv, threads),
@@ -389,3 +388,12 @@ void dlsi_direct_run(const struct dlsi_kernel_conv *conv, const float *source, c
 	dlsi_parallel(
 		threads, conv->batch * plan->chunks_down * plan->chunks_across * plan->panel_parts, run_unit, &run);
 }
+
+const struct dlsi_conv_kernel dlsi_kernel_direct = {
+	.name = "own:direct",
+	.supported = supported,
+	.weights_bytes = weights_bytes,
+	.pack = pack,
+	.scratch_bytes = scratch_bytes,
+	.run = run,
+};

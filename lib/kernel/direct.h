@@ -7,14 +7,6 @@
 #include "kernel/conv.h"
 
 /* Channels that are last fill whole blocks. */
-bool dlsi_direct_supported(const struct dlsi_kernel_conv *conv);
-
-size_t dlsi_direct_weights_bytes(const struct dlsi_kernel_conv *conv);
-void dlsi_direct_pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads);
-
-size_t dlsi_direct_scratch_bytes(const struct dlsi_kernel_conv *conv, int threads);
-
-void dlsi_direct_run(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
-	const float *addend, float *target, void *scratch, int threads);
+extern const struct dlsi_conv_kernel dlsi_kernel_direct;
 
 #endif

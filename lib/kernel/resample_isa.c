@@ -2,7 +2,7 @@
 #include "kernel/resample.h"
 #include "kernel/vector.h"
 
-void VARIANT(dlsi_mix_rows)(
+INLINE void mix(
 	const int32_t *indices, const float *weights, int64_t count, const float *source, int64_t width, float *target)
 {
 	int64_t i = 0;
@@ -15,12 +15,18 @@ void VARIANT(dlsi_mix_rows)(
 		vec_store(target + i, sum);
 	}
 	for (; i < width; i++) {
-		float sum = 0;
+		float sum = source[indices[0] * width + i] * weights[0];
 
-		for (int64_t k = 0; k < count; k++)
+		for (int64_t k = 1; k < count; k++)
 			sum += source[indices[k] * width + i] * weights[k];
 		target[i] = sum;
 	}
+}
+
+void VARIANT(dlsi_mix_rows)(
+	const int32_t *indices, const float *weights, int64_t count, const float *source, int64_t width, float *target)
+{
+	mix(indices, weights, count, source, width, target);
 }
 
 /* Of single floats, for a number of taps that is mostly known. */
@@ -41,25 +47,8 @@ INLINE void mix_floats(const struct dlsi_kernel_taps *taps, int64_t count, const
 INLINE void mix_pixels(
 	const struct dlsi_kernel_taps *taps, int64_t count, int64_t pixel, const float *source, float *target)
 {
-	for (int64_t i = 0; i < taps->target; i++) {
-		const int32_t *indices = taps->indices + i * count;
-		const float *weights = taps->weights + i * count;
-		float *to = target + i * pixel;
-		int64_t k = 0;
-
-		for (; k + DLSI_LANES <= pixel; k += DLSI_LANES) {
-			vec sum = vec_load(source + indices[0] * pixel + k) * weights[0];
-
-			for (int64_t n = 1; n < count; n++)
-				sum += vec_load(source + indices[n] * pixel + k) * weights[n];
-			vec_store(to + k, sum);
-		}
-		for (; k < pixel; k++) {
-			to[k] = source[indices[0] * pixel + k] * weights[0];
-			for (int64_t n = 1; n < count; n++)
-				to[k] += source[indices[n] * pixel + k] * weights[n];
-		}
-	}
+	for (int64_t i = 0; i < taps->target; i++)
+		mix(taps->indices + i * count, taps->weights + i * count, count, source, pixel, target + i * pixel);
 }
 
 void VARIANT(dlsi_mix_columns)(const struct dlsi_kernel_taps *taps, int64_t pixel, const float *source, float *target)

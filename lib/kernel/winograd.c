@@ -12,8 +12,7 @@ enum {
 	PLANE_GAP = 16   /* floats that keep planes from falling on the same sets of a cache */
 };
 
-#define LARGE_WEIGHTS  (INT64_C(4) << 20) /* bytes */
-#define CACHED_WEIGHTS (INT64_C(1) << 20) /* larger ones come from further away than the second cache */
+#define LARGE_WEIGHTS (INT64_C(4) << 20) /* bytes */
 
 /* The target is cut into tiles of size x size pixels, each the result of a patch of 6x6; a chunk of tiles goes through
  * three steps: patches to planes (36 matrices of tiles times channels), a product for each plane, planes to target.
@@ -45,7 +44,7 @@ static bool square(const struct dlsi_kernel_conv *conv, int64_t side)
 	return conv->height.kernel == side && conv->width.kernel == side;
 }
 
-bool dlsi_winograd_supported(const struct dlsi_kernel_conv *conv)
+static bool supported(const struct dlsi_kernel_conv *conv)
 {
 	if (!dlsi_kernel_conv_valid(conv) || (!square(conv, 3) && !square(conv, 5)))
 		return false;
@@ -99,7 +98,7 @@ static struct plan make_plan(const struct dlsi_kernel_conv *conv, int threads)
 
 	plan.tiles = conv->batch * plan.rows * plan.columns;
 	plan.panels = divide_up(plan.target_blocks, DLSI_TILE_WIDTH);
-	plan.far = PLANES * weight_plane(&plan) * (int64_t)sizeof(float) > CACHED_WEIGHTS;
+	plan.far = PLANES * weight_plane(&plan) * (int64_t)sizeof(float) > DLSI_NEAR_BYTES;
 	cut(&plan, threads);
 	plan.source_plane = plan.chunk * plan.source_blocks * conv->block + PLANE_GAP;
 	plan.target_plane = plan.chunk * plan.part * DLSI_TILE_WIDTH * conv->block + PLANE_GAP;
@@ -169,7 +168,7 @@ static int64_t weight_place(const struct plan *plan, int64_t source_channel, int
 	       target_channel % width;
 }
 
-size_t dlsi_winograd_weights_bytes(const struct dlsi_kernel_conv *conv)
+static size_t weights_bytes(const struct dlsi_kernel_conv *conv)
 {
 	const struct plan plan = make_plan(conv, 1);
 
@@ -203,19 +202,19 @@ static void pack_panel(void *arg, int64_t index, int thread)
 				packed + weight_place(plan, source, target), plane);
 }
 
-void dlsi_winograd_pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads)
+static void pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads)
 {
 	struct packing packing = {.plan = make_plan(conv, 1), .weights = weights, .packed = packed};
 
 	point_factors(conv->height.kernel, packing.factors);
 	if (!dlsi_kernel_conv_fills_blocks(conv))
-		memset(packed, 0, dlsi_winograd_weights_bytes(conv));
+		memset(packed, 0, weights_bytes(conv));
 	dlsi_parallel(threads, conv->groups * packing.plan.panels, pack_panel, &packing);
 }
 
 /* ---- a run */
 
-size_t dlsi_winograd_scratch_bytes(const struct dlsi_kernel_conv *conv, int threads)
+static size_t scratch_bytes(const struct dlsi_kernel_conv *conv, int threads)
 {
 	const struct plan plan = make_plan(conv, threads);
 	const int64_t floats = PLANES * (plan.source_plane + plan.target_plane);
@@ -446,7 +445,7 @@ static void run_unit(void *arg, int64_t index, int thread)
 		put_target(run, &unit, row);
 }
 
-void dlsi_winograd_run(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
+static void run(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
 	const float *addend, float *target, void *scratch, int threads)
 {
 	const struct plan plan = make_plan(conv, threads);
@@ -467,3 +466,12 @@ void dlsi_winograd_run(const struct dlsi_kernel_conv *conv, const float *source,
 		offsets[i] = i * conv->block;
 	dlsi_parallel(threads, conv->groups * plan.chunks * plan.parts, run_unit, &run);
 }
+
+const struct dlsi_conv_kernel dlsi_kernel_winograd = {
+	.name = "own:winograd",
+	.supported = supported,
+	.weights_bytes = weights_bytes,
+	.pack = pack,
+	.scratch_bytes = scratch_bytes,
+	.run = run,
+};

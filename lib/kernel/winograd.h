@@ -9,14 +9,6 @@
 #include "kernel/conv.h"
 
 /* In groups, the channels of one must fill whole blocks. */
-bool dlsi_winograd_supported(const struct dlsi_kernel_conv *conv);
-
-size_t dlsi_winograd_weights_bytes(const struct dlsi_kernel_conv *conv);
-void dlsi_winograd_pack(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads);
-
-size_t dlsi_winograd_scratch_bytes(const struct dlsi_kernel_conv *conv, int threads);
-
-void dlsi_winograd_run(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
-	const float *addend, float *target, void *scratch, int threads);
+extern const struct dlsi_conv_kernel dlsi_kernel_winograd;
 
 #endif

@@ -48,7 +48,8 @@ static int add(struct dlsi_model_data *data, const char *name, struct dls_error 
 			"its data are in '%s', which is no file beside the model; its name may have A-Z a-z 0-9 . _ - "
 			"only",
 			name);
-	if (strcmp(name, "model.onnx") == 0 || strcmp(name, "model.json") == 0 || strcmp(name, "labels.txt") == 0)
+	if (strcmp(name, DLSI_MODEL_ONNX) == 0 || strcmp(name, DLSI_MODEL_JSON) == 0 ||
+		strcmp(name, DLSI_MODEL_LABELS) == 0)
 		return dlsi_fail(err, DLS_EINVAL,
 			"its data are in '%s', which is the name of another part of a model; give that file another",
 			name);

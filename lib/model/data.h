@@ -10,6 +10,11 @@
 #include "base/limits.h"
 #include <stdint.h>
 
+/* The other files of a model folder, whose names data may not have. */
+#define DLSI_MODEL_ONNX   "model.onnx"
+#define DLSI_MODEL_JSON   "model.json"
+#define DLSI_MODEL_LABELS "labels.txt"
+
 struct dlsi_model_data_file {
 	char name[DLSI_BUNDLE_NAME_BYTES + 1];
 	uint8_t *bytes; /* read, not mapped: the file may be written over while the model is in use */

@@ -11,10 +11,6 @@
 #include "reader/onnx.h"
 #include "store/bundle.h"
 
-#define DLSI_MODEL_ONNX   "model.onnx"
-#define DLSI_MODEL_JSON   "model.json"
-#define DLSI_MODEL_LABELS "labels.txt"
-
 struct dlsi_model_folder {
 	const struct dlsi_alloc *alloc;
 	char *onnx_path;

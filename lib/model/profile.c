@@ -263,15 +263,11 @@ static int tell(const struct profile *profile, char **json_out, struct dls_error
 
 struct dls_model_memory dlsi_profile_memory(const struct dlsi_model *model)
 {
-	const struct dlsi_graph *graph = dlsi_model_graph(model);
 	struct dlsi_device_facts facts;
 	struct dls_model_memory memory = DLS_MODEL_MEMORY_INIT;
 
 	dlsi_model_facts(model, &facts);
-	memory.weight_bytes = facts.packed_bytes;
-	for (uint32_t i = 0; i < graph->value_count; i++)
-		if (graph->values[i].data)
-			memory.weight_bytes += dlsi_value_bytes(&graph->values[i]);
+	memory.weight_bytes = facts.packed_bytes + dlsi_graph_constant_bytes(dlsi_model_graph(model));
 	memory.activation_bytes = facts.activation_bytes;
 	return memory;
 }

@@ -37,7 +37,7 @@ static struct dlsi_model *look_up(struct dlsi_sized *sized, const struct dlsi_on
 {
 	for (int i = 0; i < DLSI_SIZES_PER_MODEL; i++) {
 		if (!sized->at[i].model || sized->at[i].count != count ||
-			memcmp(sized->at[i].shapes, shapes, count * sizeof *shapes) != 0)
+			!dlsi_onnx_shapes_equal(sized->at[i].shapes, shapes, count))
 			continue;
 		sized->at[i].used = ++sized->finds;
 		return sized->at[i].model;
@@ -62,12 +62,11 @@ static int load(struct dlsi_sized *sized, const char *name, const struct dlsi_on
 	rc = dlsi_model_load(sized->alloc, sized->device, name, &shaped, model_out, err);
 	if (rc)
 		return rc;
-	sized->at[place].shapes = dlsi_calloc(sized->alloc, count, sizeof *shapes);
+	sized->at[place].shapes = dlsi_onnx_shapes_copy(sized->alloc, shapes, count);
 	if (!sized->at[place].shapes) {
 		dlsi_model_destroy(*model_out);
 		return dlsi_fail_memory(err);
 	}
-	memcpy(sized->at[place].shapes, shapes, count * sizeof *shapes);
 	sized->at[place].count = count;
 	sized->at[place].model = *model_out;
 	sized->at[place].used = ++sized->finds;

@@ -248,3 +248,11 @@ void dlsi_slide_sight(const struct dlsi_slide *slide, uint32_t d, int64_t place,
 	*first_out = first;
 	*end_out = end > first ? end : first;
 }
+
+bool dlsi_window_has_pads(const struct dlsi_window *window)
+{
+	for (uint32_t i = 0; i < window->rank; i++)
+		if (window->pads_before[i] || window->pads_after[i])
+			return true;
+	return false;
+}

@@ -15,6 +15,8 @@ int dlsi_window_infer(const struct dlsi_node *node, const struct dlsi_value *inp
 int dlsi_window_infer_back(const struct dlsi_node *node, const struct dlsi_value *input, const int64_t *kernel,
 	struct dlsi_window *window_out, int64_t *spatial_out, struct dls_error *err);
 
+bool dlsi_window_has_pads(const struct dlsi_window *window);
+
 /* A window of any rank as one of three dimensions; those that are missing come first and have the size 1. */
 struct dlsi_slide {
 	int64_t image[DLSI_SPATIAL_RANK], places[DLSI_SPATIAL_RANK];

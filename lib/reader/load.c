@@ -5,6 +5,23 @@
 #include "graph/order.h"
 #include "reader/read.h"
 #include <inttypes.h>
+#include <string.h>
+
+bool dlsi_onnx_shapes_equal(const struct dlsi_onnx_shape *a, const struct dlsi_onnx_shape *b, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (a[i].rank != b[i].rank || memcmp(a[i].dims, b[i].dims, a[i].rank * sizeof *a[i].dims) != 0)
+			return false;
+	return true;
+}
+
+struct dlsi_onnx_shape *dlsi_onnx_shapes_copy(
+	const struct dlsi_alloc *alloc, const struct dlsi_onnx_shape *shapes, size_t count)
+{
+	struct dlsi_onnx_shape *copy = dlsi_calloc(alloc, count, sizeof *copy);
+
+	return copy ? memcpy(copy, shapes, count * sizeof *copy) : NULL;
+}
 
 int dlsi_onnx_check_length(uint64_t length, struct dls_error *err)
 {

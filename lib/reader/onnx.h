@@ -3,8 +3,10 @@
 #ifndef DLSI_READER_ONNX_H
 #define DLSI_READER_ONNX_H
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include <dlsched/tensor.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What the file may leave open of an input: its sizes. */
@@ -12,6 +14,13 @@ struct dlsi_onnx_shape {
 	uint32_t rank;
 	int64_t dims[DLS_TENSOR_RANK];
 };
+
+/* The same number of shapes each. */
+bool dlsi_onnx_shapes_equal(const struct dlsi_onnx_shape *a, const struct dlsi_onnx_shape *b, size_t count);
+
+/* A copy, freed by the caller; NULL when memory is exhausted. */
+struct dlsi_onnx_shape *dlsi_onnx_shapes_copy(
+	const struct dlsi_alloc *alloc, const struct dlsi_onnx_shape *shapes, size_t count);
 
 struct dlsi_onnx {
 	const void *file;

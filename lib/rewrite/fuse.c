@@ -61,11 +61,6 @@ int dlsi_rewrite_sums(struct dlsi_graph *graph, struct dlsi_uses *uses)
 	return 0;
 }
 
-static bool same_in_any_batch(const struct dlsi_value *a, const struct dlsi_value *b)
-{
-	return dlsi_value_same_shape(a, b) && a->batched == b->batched;
-}
-
 /* The Conv on this side of the Add, if it can add the other side. */
 static struct dlsi_node *find_conv(
 	const struct dlsi_graph *graph, const struct dlsi_uses *uses, const struct dlsi_node *add, uint32_t side)
@@ -76,7 +71,7 @@ static struct dlsi_node *find_conv(
 	if (!conv || !dlsi_clamp_is_none(&conv->fused) || dlsi_node_input(graph, conv, DLSI_CONV_ADDEND))
 		return NULL;
 	if (!dlsi_node_input(graph, conv, 1)->data || other->data ||
-		!same_in_any_batch(dlsi_node_output(graph, conv), other))
+		!dlsi_value_same_in_any_batch(dlsi_node_output(graph, conv), other))
 		return NULL;
 	return conv;
 }

@@ -44,16 +44,12 @@ bool dlsi_match_sum(
 	return dlsi_match_number(match, add->inputs[!side], number_out);
 }
 
-static bool has_shape_of(const struct dlsi_value *a, const struct dlsi_value *b)
-{
-	return dlsi_value_same_shape(a, b) && a->batched == b->batched;
-}
-
 bool dlsi_match_is_alike(const struct dlsi_match *match, const struct dlsi_node *node, uint32_t a, uint32_t b)
 {
 	const struct dlsi_value *output = dlsi_node_output(match->graph, node);
 
-	return has_shape_of(&match->graph->values[a], output) && has_shape_of(&match->graph->values[b], output);
+	return dlsi_value_same_in_any_batch(&match->graph->values[a], output) &&
+	       dlsi_value_same_in_any_batch(&match->graph->values[b], output);
 }
 
 bool dlsi_is_about(double number, double wanted)

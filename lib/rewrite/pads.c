@@ -1,5 +1,6 @@
 /* What a Pad puts around pictures becomes the padding of the windows that see it. */
 #include "op/list.h"
+#include "op/window.h"
 #include "rewrite/rewrite.h"
 #include <float.h>
 #include <string.h>
@@ -61,14 +62,6 @@ static bool is_dense(const struct dlsi_window *window)
 	return true;
 }
 
-static bool has_pads(const struct dlsi_window *window)
-{
-	for (uint32_t i = 0; i < window->rank; i++)
-		if (window->pads_before[i] || window->pads_after[i])
-			return true;
-	return false;
-}
-
 /* Whether the node takes the number for padding of its own. What its windows see of it an average must count. */
 static bool takes(const struct dlsi_graph *graph, const struct dlsi_uses *uses, struct dlsi_node *node,
 	const struct dlsi_node *pad, float number)
@@ -77,7 +70,7 @@ static bool takes(const struct dlsi_graph *graph, const struct dlsi_uses *uses, 
 		return node->output_count == 1 && is_dense(&node->pool.window) &&
 		       number <= lower_bound(graph, uses, pad->inputs[0]);
 	if (node->op == &dlsi_op_average_pool)
-		return number == 0 && (node->pool.count_padding || !has_pads(&node->pool.window));
+		return number == 0 && (node->pool.count_padding || !dlsi_window_has_pads(&node->pool.window));
 	return number == 0;
 }
 

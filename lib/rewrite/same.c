@@ -91,11 +91,3 @@ int dlsi_rewrite_same(struct dlsi_graph *graph, struct dlsi_uses *uses)
 			graph->nodes[i].inputs[k] = resolve(others, graph->nodes[i].inputs[k]);
 	return 0;
 }
-
-int dlsi_rewrite_constants(struct dlsi_graph *graph, struct dlsi_uses *uses)
-{
-	for (uint32_t i = 0; i < uses->value_count; i++)
-		if (!uses->counts[i])
-			graph->values[i].data = NULL;
-	return 0;
-}

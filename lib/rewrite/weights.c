@@ -2,6 +2,7 @@
  * BatchNormalization, a Mul, an Add), behind or before a Conv, ConvTranspose, Gemm or MatMul; two of them become one
  * BatchNormalization. */
 #include "op/list.h"
+#include "op/window.h"
 #include "rewrite/rewrite.h"
 #include <string.h>
 
@@ -191,18 +192,16 @@ static size_t first_column(const struct kernels *kernels, size_t row)
 	return row / (kernels->rows / kernels->groups) * kernels->columns;
 }
 
-/* Multiplies by the factors of the channels that are made, or taken; not, and *done is false, where that is too much
- * for float32. */
-static int scale_weights(
-	struct dlsi_graph *graph, struct dlsi_node *node, const double *factors, bool taken, bool *done)
+/* The weights times the factors of the channels that are made, or taken. *finite is cleared where that is too much for
+ * float32. */
+static int scale_weights(struct dlsi_graph *graph, const struct dlsi_node *node, const double *factors, bool taken,
+	uint32_t *weights_out, bool *finite)
 {
-	const uint32_t before = node->inputs[1];
 	const struct dlsi_value old = graph->values[node->inputs[1]];
 	const struct kernels kernels = kernels_of(node, &old);
-	float *data = add_constant(graph, old.name, old.rank, old.dims, &node->inputs[1]);
+	float *data = add_constant(graph, old.name, old.rank, old.dims, weights_out);
 	size_t i = 0;
 
-	*done = true;
 	if (!data)
 		return DLS_ENOMEM;
 	for (size_t row = 0; row < kernels.rows; row++) {
@@ -213,36 +212,55 @@ static int scale_weights(
 
 			for (size_t k = 0; k < kernels.elements; k++, i++) {
 				data[i] = (float)(element(&old, i, 0) * factor);
-				*done = *done && (isfinite(data[i]) || !isfinite(element(&old, i, 0)));
+				*finite &= isfinite(data[i]) || !isfinite(element(&old, i, 0));
 			}
 		}
 	}
-	if (!*done)
-		node->inputs[1] = before;
 	return 0;
 }
 
-/* The bias becomes bias * factor + shift; without factors it stays. */
-static int change_bias(
-	struct dlsi_graph *graph, struct dlsi_node *node, const double *factors, const double *shifts, size_t channels)
+/* bias * factor + shift, without factors bias + shift; DLSI_NO_VALUE where there is no bias and needs to be none. */
+static int make_bias(struct dlsi_graph *graph, const struct dlsi_node *node, const double *factors,
+	const double *shifts, size_t channels, uint32_t *bias_out, bool *finite)
 {
 	const struct dlsi_value *old = dlsi_node_input(graph, node, 2);
 	const int64_t dims[] = {(int64_t)channels};
 	double beta = old && node->op == &dlsi_op_gemm ? node->gemm.beta : 1;
-	uint32_t bias;
 	float *data;
 
+	*bias_out = DLSI_NO_VALUE;
 	if (!old && are_all(shifts, channels, 0))
 		return 0;
-	data = add_constant(graph, old ? old->name : node->name, 1, dims, &bias);
+	data = add_constant(graph, old ? old->name : node->name, 1, dims, bias_out);
 	if (!data)
 		return DLS_ENOMEM;
-	old = dlsi_node_input(graph, node, 2);
+	old = dlsi_node_input(graph, node, 2); /* which has moved */
 	for (size_t c = 0; c < channels; c++) {
 		double before = old ? beta * element(old, dlsi_value_count(old) == 1 ? 0 : c, 0) : 0;
 
 		data[c] = (float)(before * (factors ? factors[c] : 1) + shifts[c]);
+		*finite &= isfinite(data[c]) || !isfinite((float)before);
 	}
+	return 0;
+}
+
+/* Gives the node weights that are multiplied by the factors of the channels that it makes, or takes, and a bias that
+ * goes with them. Not, and *done is false, where float32 does not hold them. */
+static int change(struct dlsi_graph *graph, struct dlsi_node *node, const double *factors, size_t factor_count,
+	bool taken, const double *shifts, size_t channels, bool *done)
+{
+	uint32_t weights = node->inputs[1], bias;
+	bool finite = true;
+	int rc = make_bias(graph, node, taken ? NULL : factors, shifts, channels, &bias, &finite);
+
+	if (rc == 0 && !are_all(factors, factor_count, 1))
+		rc = scale_weights(graph, node, factors, taken, &weights, &finite);
+	*done = rc == 0 && finite;
+	if (!*done)
+		return rc;
+	node->inputs[1] = weights;
+	if (bias == DLSI_NO_VALUE)
+		return 0;
 	if (node->op == &dlsi_op_gemm)
 		node->gemm.beta = 1;
 	return dlsi_node_set_input(graph, node, 2, bias);
@@ -256,8 +274,7 @@ static int fold_behind(struct dlsi_graph *graph, struct dlsi_uses *uses, struct 
 	struct dlsi_node *node = NULL;
 	size_t channels;
 	double *numbers;
-	bool scaled = true;
-	int rc = 0;
+	int rc;
 
 	for (uint32_t side = 0; side < 2 && !node; side++)
 		node = dlsi_uses_only(uses, graph, later, side, NULL);
@@ -270,32 +287,16 @@ static int fold_behind(struct dlsi_graph *graph, struct dlsi_uses *uses, struct 
 	numbers = read_channels(graph, uses, &affine, channels);
 	if (!numbers)
 		return DLS_ENOMEM;
-	if (!are_finite(numbers, 2 * channels))
+	if (!are_finite(numbers, 2 * channels) ||
+		(dlsi_node_input(graph, node, DLSI_CONV_ADDEND) && !are_all(numbers, channels, 1)))
 		return 0;
-	if (!are_all(numbers, channels, 1)) {
-		if (dlsi_node_input(graph, node, DLSI_CONV_ADDEND))
-			return 0;
-		rc = scale_weights(graph, node, numbers, false, &scaled);
-	}
-	if (!scaled)
-		return 0;
-	if (rc == 0)
-		rc = change_bias(graph, node, numbers, numbers + channels, channels);
-	if (rc == 0)
+	rc = change(graph, node, numbers, channels, false, numbers + channels, channels, done);
+	if (rc == 0 && *done)
 		dlsi_uses_take_over(uses, graph, node, later);
-	*done = rc == 0;
 	return rc;
 }
 
 /* ---- before */
-
-static bool has_pads(const struct dlsi_window *window)
-{
-	for (uint32_t i = 0; i < window->rank; i++)
-		if (window->pads_before[i] || window->pads_after[i])
-			return true;
-	return false;
-}
 
 /* What the shifts of the channels that are taken add to each that is made. */
 static double *sum_shifts(const struct dlsi_graph *graph, struct dlsi_uses *uses, const struct dlsi_node *node,
@@ -328,7 +329,7 @@ static int fold_before(struct dlsi_graph *graph, struct dlsi_uses *uses, struct 
 	size_t channels, taken;
 	double *numbers, *sums;
 	struct dlsi_node *earlier;
-	bool scaled = true;
+	bool done;
 	int rc;
 
 	if ((node->op != &dlsi_op_conv && node->op != &dlsi_op_gemm) || !is_changeable(graph, node))
@@ -341,18 +342,14 @@ static int fold_before(struct dlsi_graph *graph, struct dlsi_uses *uses, struct 
 	numbers = read_channels(graph, uses, &affine, taken);
 	if (!numbers)
 		return DLS_ENOMEM;
-	if (!are_finite(numbers, 2 * taken) ||
-		(node->op == &dlsi_op_conv && has_pads(&node->conv.window) && !are_all(numbers + taken, taken, 0)))
+	if (!are_finite(numbers, 2 * taken) || (node->op == &dlsi_op_conv && dlsi_window_has_pads(&node->conv.window) &&
+						       !are_all(numbers + taken, taken, 0)))
 		return 0;
 	sums = sum_shifts(graph, uses, node, numbers + taken, channels);
 	if (!sums)
 		return DLS_ENOMEM;
-	rc = are_all(numbers, taken, 1) ? 0 : scale_weights(graph, node, numbers, true, &scaled);
-	if (!scaled)
-		return 0;
-	if (rc == 0)
-		rc = change_bias(graph, node, NULL, sums, channels);
-	if (rc == 0) {
+	rc = change(graph, node, numbers, taken, true, sums, channels, &done);
+	if (rc == 0 && done) {
 		node->inputs[0] = earlier->inputs[affine.side];
 		dlsi_node_drop(earlier);
 	}

@@ -324,7 +324,7 @@ static uint32_t end_of_shapes(
 	struct dls_error err;
 
 	while (next < batch->task->count && find_shapes(batch->model, batch->task, next, its, &err) == 0 &&
-		memcmp(its, shapes, count * sizeof *shapes) == 0)
+		dlsi_onnx_shapes_equal(its, shapes, count))
 		next++;
 	return next;
 }

@@ -90,18 +90,6 @@ static int load(struct dlsi_inference_model *model, const struct dlsi_model_file
 	return rc;
 }
 
-static int note_shapes(struct dlsi_inference_model *model, const struct dlsi_onnx_shape *shapes, struct dls_error *err)
-{
-	size_t inputs = dlsi_model_input_count(model->model);
-
-	model->by_items = true;
-	model->shapes = dlsi_calloc(model->alloc, inputs, sizeof *shapes);
-	if (!model->shapes)
-		return dlsi_fail_memory(err);
-	memcpy(model->shapes, shapes, inputs * sizeof *shapes);
-	return 0;
-}
-
 int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_loaded *loaded,
 	const struct dlsi_model_files *files, const struct dlsi_onnx_shape *shapes,
 	struct dlsi_inference_model **model_out, struct dls_error *err)
@@ -118,8 +106,11 @@ int dlsi_inference_model_create(const struct dlsi_alloc *alloc, struct dlsi_load
 	dlsi_arena_init(&model->buffers, alloc);
 	model->loaded = loaded;
 	rc = load(model, files, shapes, err);
-	if (rc == 0 && shapes)
-		rc = note_shapes(model, shapes, err);
+	if (rc == 0 && shapes) {
+		model->by_items = true;
+		model->shapes = dlsi_onnx_shapes_copy(alloc, shapes, dlsi_model_input_count(model->model));
+		rc = model->shapes ? 0 : dlsi_fail_memory(err);
+	}
 	if (rc == 0 && !dlsi_model_unsized(model->model))
 		rc = make_plan(model, err);
 	if (rc == 0 && !dlsi_model_unsized(model->model))
@@ -147,9 +138,7 @@ void dlsi_inference_model_destroy(struct dlsi_inference_model *model)
 
 bool dlsi_inference_model_has(const struct dlsi_inference_model *model, const struct dlsi_onnx_shape *shapes)
 {
-	size_t inputs = dlsi_model_input_count(model->model);
-
-	return model->shapes && memcmp(model->shapes, shapes, inputs * sizeof *shapes) == 0;
+	return model->shapes && dlsi_onnx_shapes_equal(model->shapes, shapes, dlsi_model_input_count(model->model));
 }
 
 static int shape_of_onnx(const struct dlsi_inference_model *model, const struct dlsi_model_port *port,

@@ -83,18 +83,6 @@ static int find_data(void *arg, const char *name, const uint8_t **data_out, size
 	return 0;
 }
 
-static int note_shapes(const struct dlsi_alloc *alloc, struct dlsi_loaded_model *model,
-	const struct dlsi_onnx_shape *shapes, struct dls_error *err)
-{
-	size_t inputs = dlsi_model_input_count(model->model);
-
-	model->shapes = dlsi_calloc(alloc, inputs, sizeof *shapes);
-	if (!model->shapes)
-		return dlsi_fail_memory(err);
-	memcpy(model->shapes, shapes, inputs * sizeof *shapes);
-	return 0;
-}
-
 static int load(const struct dlsi_loaded *loaded, const struct dlsi_model_files *files,
 	const struct dlsi_onnx_shape *shapes, struct dlsi_loaded_model **model_out, struct dls_error *err)
 {
@@ -114,8 +102,10 @@ static int load(const struct dlsi_loaded *loaded, const struct dlsi_model_files 
 	rc = hold_files(loaded->alloc, model, files, err);
 	if (rc == 0)
 		rc = dlsi_model_load(loaded->alloc, loaded->device, DLSI_MODEL_ONNX, &onnx, &model->model, err);
-	if (rc == 0 && shapes)
-		rc = note_shapes(loaded->alloc, model, shapes, err);
+	if (rc == 0 && shapes) {
+		model->shapes = dlsi_onnx_shapes_copy(loaded->alloc, shapes, dlsi_model_input_count(model->model));
+		rc = model->shapes ? 0 : dlsi_fail_memory(err);
+	}
 	if (rc)
 		destroy(loaded->alloc, model);
 	else
@@ -127,7 +117,7 @@ static bool has(const struct dlsi_loaded_model *model, const struct dlsi_onnx_sh
 {
 	if (!model->shapes || !shapes)
 		return model->shapes == shapes;
-	return memcmp(model->shapes, shapes, dlsi_model_input_count(model->model) * sizeof *shapes) == 0;
+	return dlsi_onnx_shapes_equal(model->shapes, shapes, dlsi_model_input_count(model->model));
 }
 
 static struct dlsi_loaded_model *find(

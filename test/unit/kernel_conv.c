@@ -91,7 +91,7 @@ static struct kernel_layout layout_of(const struct dlsi_kernel_conv *conv, int64
 }
 
 static struct tensors make_tensors(
-	const struct kernel_conv_ops *ops, const struct dlsi_kernel_conv *conv, struct dlsi_rng *rng)
+	const struct dlsi_conv_kernel *kernel, const struct dlsi_kernel_conv *conv, struct dlsi_rng *rng)
 {
 	const int64_t from = conv->height.source * conv->width.source, to = conv->height.target * conv->width.target;
 	const int64_t products = conv->source_channels / conv->groups * conv->height.kernel * conv->width.kernel;
@@ -113,8 +113,8 @@ static struct tensors make_tensors(
 
 	kernel_store(&in, t.source, t.source_blocks);
 	kernel_store(&out, t.addend, t.addend_blocks);
-	t.packed = kernel_floats((int64_t)(ops->weights_bytes(conv) / sizeof(float)));
-	ops->pack(conv, t.weights, t.packed, (int)kernel_between(rng, 1, 3));
+	t.packed = kernel_floats((int64_t)(kernel->weights_bytes(conv) / sizeof(float)));
+	kernel->pack(conv, t.weights, t.packed, (int)kernel_between(rng, 1, 3));
 	return t;
 }
 
@@ -128,19 +128,20 @@ static void free_tensors(struct tensors *t)
 }
 
 /* The dense result of one run. */
-static void run(const struct kernel_conv_ops *ops, const struct dlsi_kernel_conv *conv, struct tensors *t, bool bias,
-	const float *addend, int threads)
+static void run(const struct dlsi_conv_kernel *kernel, const struct dlsi_kernel_conv *conv, struct tensors *t,
+	bool bias, const float *addend, int threads)
 {
 	const struct kernel_layout out = layout_of(conv, conv->target_channels, t->to);
-	float *scratch = kernel_floats((int64_t)(ops->scratch_bytes(conv, threads) / sizeof(float)));
+	float *scratch = kernel_floats((int64_t)(kernel->scratch_bytes(conv, threads) / sizeof(float)));
 
-	ops->run(conv, t->source_blocks, t->packed, bias ? t->bias : NULL, addend, t->target_blocks, scratch, threads);
+	kernel->run(
+		conv, t->source_blocks, t->packed, bias ? t->bias : NULL, addend, t->target_blocks, scratch, threads);
 	kernel_unstore(&out, t->target_blocks, t->actual);
 	free(scratch);
 }
 
-void kernel_conv_check(
-	const struct kernel_conv_ops *ops, const struct dlsi_kernel_conv *conv, struct dlsi_rng *rng, float tolerance)
+void kernel_conv_check(const struct dlsi_conv_kernel *kernel, const struct dlsi_kernel_conv *conv, struct dlsi_rng *rng,
+	float tolerance)
 {
 	const bool bias = dlsi_rng_below(rng, 3), addend = dlsi_rng_below(rng, 2);
 	const int64_t pixels = conv->height.target * conv->width.target;
@@ -149,16 +150,16 @@ void kernel_conv_check(
 	struct tensors t;
 	float *first;
 
-	assert_true(ops->supported(conv));
-	t = make_tensors(ops, conv, rng);
+	assert_true(kernel->supported(conv));
+	t = make_tensors(kernel, conv, rng);
 	first = kernel_floats(count);
 	expect(conv, &t, bias, addend);
-	run(ops, conv, &t, bias, addend ? t.addend_blocks : NULL, 1);
+	run(kernel, conv, &t, bias, addend ? t.addend_blocks : NULL, 1);
 	kernel_assert_close(t.actual, t.expected, count, tolerance);
 	memcpy(first, t.actual, (size_t)count * sizeof *first);
 	if (addend)
 		memcpy(t.target_blocks, t.addend_blocks, (size_t)kernel_stored(&out) * sizeof *t.target_blocks);
-	run(ops, conv, &t, bias, addend ? t.target_blocks : NULL, (int)kernel_between(rng, 2, 4));
+	run(kernel, conv, &t, bias, addend ? t.target_blocks : NULL, (int)kernel_between(rng, 2, 4));
 	assert_memory_equal(t.actual, first, (size_t)count * sizeof *first);
 	free(first);
 	free_tensors(&t);

@@ -5,16 +5,6 @@
 #include "kernel/conv.h"
 #include "test/unit/kernel.h"
 
-/* The functions of a kernel. */
-struct kernel_conv_ops {
-	bool (*supported)(const struct dlsi_kernel_conv *conv);
-	size_t (*weights_bytes)(const struct dlsi_kernel_conv *conv);
-	void (*pack)(const struct dlsi_kernel_conv *conv, const float *weights, float *packed, int threads);
-	size_t (*scratch_bytes)(const struct dlsi_kernel_conv *conv, int threads);
-	void (*run)(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,
-		const float *addend, float *target, void *scratch, int threads);
-};
-
 /* An axis on which every window sees some of the source. */
 struct dlsi_kernel_axis kernel_axis(
 	struct dlsi_rng *rng, int64_t source_most, int64_t kernel, int64_t stride, int64_t pad_most);
@@ -24,7 +14,7 @@ struct dlsi_clamp kernel_clamp(struct dlsi_rng *rng, bool zero_stays_zero);
 
 /* Random numbers of a realistic scale through the kernel, with or without bias and addend (also in place), by one and
  * more threads, whose results must be the same bits. The largest error is at most `tolerance` of the largest result. */
-void kernel_conv_check(
-	const struct kernel_conv_ops *ops, const struct dlsi_kernel_conv *conv, struct dlsi_rng *rng, float tolerance);
+void kernel_conv_check(const struct dlsi_conv_kernel *kernel, const struct dlsi_kernel_conv *conv, struct dlsi_rng *rng,
+	float tolerance);
 
 #endif

@@ -4,9 +4,6 @@
 
 enum { SEEDS = 80 };
 
-static const struct kernel_conv_ops ops = {
-	dlsi_direct_supported, dlsi_direct_weights_bytes, dlsi_direct_pack, dlsi_direct_scratch_bytes, dlsi_direct_run};
-
 /* Groups of any size, also such that share blocks. */
 static struct dlsi_kernel_conv random_conv(struct dlsi_rng *rng, int block)
 {
@@ -39,7 +36,7 @@ static void test_agrees_with_the_definition(void **state)
 			struct dlsi_kernel_conv conv = random_conv(&rng, seed % 2 ? 8 : 16);
 
 			conv.isa = isa;
-			kernel_conv_check(&ops, &conv, &rng, 1e-5F);
+			kernel_conv_check(&dlsi_kernel_direct, &conv, &rng, 1e-5F);
 		}
 	}
 }
@@ -64,7 +61,7 @@ static void test_large_layers_stay_exact(void **state)
 		conv.target_channels = shapes[i][1];
 		conv.height = conv.width = axis;
 		conv.clamp = DLSI_CLAMP_NONE;
-		kernel_conv_check(&ops, &conv, &rng, 1e-5F);
+		kernel_conv_check(&dlsi_kernel_direct, &conv, &rng, 1e-5F);
 	}
 }
 
@@ -82,17 +79,17 @@ static void test_refuses_what_it_cannot(void **state)
 	struct dlsi_kernel_conv conv = good;
 
 	(void)state;
-	assert_true(dlsi_direct_supported(&conv));
+	assert_true(dlsi_kernel_direct.supported(&conv));
 	conv.groups = 5;
-	assert_false(dlsi_direct_supported(&conv));
+	assert_false(dlsi_kernel_direct.supported(&conv));
 	conv = good;
 	conv.channels_last = true;
-	assert_true(dlsi_direct_supported(&conv));
+	assert_true(dlsi_kernel_direct.supported(&conv));
 	conv.target_channels = 20;
-	assert_false(dlsi_direct_supported(&conv));
+	assert_false(dlsi_kernel_direct.supported(&conv));
 	conv = good;
 	conv.target_channels = 20; /* the clamp would give the four channels that fill up 0.5 */
-	assert_false(dlsi_direct_supported(&conv));
+	assert_false(dlsi_kernel_direct.supported(&conv));
 }
 
 static void test_no_items_are_no_work(void **state)
@@ -107,9 +104,9 @@ static void test_no_items_are_no_work(void **state)
 		.clamp = DLSI_CLAMP_NONE};
 
 	(void)state;
-	assert_true(dlsi_direct_supported(&conv));
-	assert_true(dlsi_direct_scratch_bytes(&conv, 2) > 0);
-	dlsi_direct_run(&conv, NULL, NULL, NULL, NULL, NULL, NULL, 2);
+	assert_true(dlsi_kernel_direct.supported(&conv));
+	assert_true(dlsi_kernel_direct.scratch_bytes(&conv, 2) > 0);
+	dlsi_kernel_direct.run(&conv, NULL, NULL, NULL, NULL, NULL, NULL, 2);
 }
 
 UNIT_MAIN(test_agrees_with_the_definition, test_large_layers_stay_exact, test_refuses_what_it_cannot,

@@ -4,9 +4,6 @@
 
 enum { SEEDS = 50 };
 
-static const struct kernel_conv_ops ops = {dlsi_winograd_supported, dlsi_winograd_weights_bytes, dlsi_winograd_pack,
-	dlsi_winograd_scratch_bytes, dlsi_winograd_run};
-
 static struct dlsi_kernel_conv random_conv(struct dlsi_rng *rng, int block)
 {
 	const int64_t side = dlsi_rng_below(rng, 2) ? 3 : 5;
@@ -36,7 +33,7 @@ static void test_agrees_with_the_definition(void **state)
 			struct dlsi_kernel_conv conv = random_conv(&rng, seed % 2 ? 8 : 16);
 
 			conv.isa = isa;
-			kernel_conv_check(&ops, &conv, &rng, 5e-5F);
+			kernel_conv_check(&dlsi_kernel_winograd, &conv, &rng, 5e-5F);
 		}
 	}
 }
@@ -62,7 +59,7 @@ static void test_large_layers_stay_exact(void **state)
 		conv.height = conv.width = axis;
 		conv.channels_last = i % 2;
 		conv.clamp = DLSI_CLAMP_NONE;
-		kernel_conv_check(&ops, &conv, &rng, 5e-5F);
+		kernel_conv_check(&dlsi_kernel_winograd, &conv, &rng, 5e-5F);
 	}
 }
 
@@ -80,20 +77,20 @@ static void test_refuses_what_it_cannot(void **state)
 	struct dlsi_kernel_conv conv = good;
 
 	(void)state;
-	assert_true(dlsi_winograd_supported(&conv));
+	assert_true(dlsi_kernel_winograd.supported(&conv));
 	conv.width.kernel = 5;
-	assert_false(dlsi_winograd_supported(&conv));
+	assert_false(dlsi_kernel_winograd.supported(&conv));
 	conv = good;
 	conv.height.stride = 2;
-	assert_false(dlsi_winograd_supported(&conv));
+	assert_false(dlsi_kernel_winograd.supported(&conv));
 	conv = good;
 	conv.groups = 4;
-	assert_false(dlsi_winograd_supported(&conv));
+	assert_false(dlsi_kernel_winograd.supported(&conv));
 	conv = good;
 	conv.target_channels = 20; /* the clamp would give the four channels that fill up 0.5 */
-	assert_false(dlsi_winograd_supported(&conv));
+	assert_false(dlsi_kernel_winograd.supported(&conv));
 	conv.channels_last = true; /* which stores no such channels */
-	assert_true(dlsi_winograd_supported(&conv));
+	assert_true(dlsi_kernel_winograd.supported(&conv));
 }
 
 static void test_no_items_are_no_work(void **state)
@@ -108,9 +105,9 @@ static void test_no_items_are_no_work(void **state)
 		.clamp = DLSI_CLAMP_NONE};
 
 	(void)state;
-	assert_true(dlsi_winograd_supported(&conv));
-	assert_true(dlsi_winograd_scratch_bytes(&conv, 2) > 0);
-	dlsi_winograd_run(&conv, NULL, NULL, NULL, NULL, NULL, NULL, 2);
+	assert_true(dlsi_kernel_winograd.supported(&conv));
+	assert_true(dlsi_kernel_winograd.scratch_bytes(&conv, 2) > 0);
+	dlsi_kernel_winograd.run(&conv, NULL, NULL, NULL, NULL, NULL, NULL, 2);
 }
 
 UNIT_MAIN(test_agrees_with_the_definition, test_large_layers_stay_exact, test_refuses_what_it_cannot,
