@@ -76,7 +76,7 @@ MAKEFLAGS += --no-print-directory $(if $(filter 0,$(MAKELEVEL)),-j$(shell nproc)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check tests asan ubsan tsan lint exports fuzz bench clean distclean install help deps quickstart \
-	quickstart-batch run-fuzzers conform run-conform bench-infer FORCE
+	quickstart-batch run-fuzzers conform run-conform bench-infer bench-dispatch bench-scale FORCE
 
 all: $(LIBRARIES) $(PROGRAMS)
 
@@ -91,6 +91,8 @@ help:
 	@echo 'make fuzz [SECONDS=20]   each fuzz target for some seconds (clang)'
 	@echo 'make bench               the benchmarks'
 	@echo 'make bench-infer         the engine beside ONNX Runtime and OpenVINO [MODELS="alexnet vgg19"] [BATCHES="1 32"]'
+	@echo 'make bench-dispatch      tasks a second beside libzmq, Gearman, Ray and Dask [ONLY="payload latency"]'
+	@echo 'make bench-scale         1 to 100 workers on this machine whose devices are emulated [MODELS=alexnet]'
 	@echo 'make deps                install the Debian packages of packages.txt (as root or by sudo)'
 	@echo 'make install             into PREFIX ($(PREFIX)) under DESTDIR; make uninstall removes the same files'
 	@echo 'make clean | distclean   remove what was made; distclean also what was fetched'
@@ -178,7 +180,7 @@ $(BENCHES) $(TOOLS): %: %.o $(BUILD)/libdlsched.a
 	$(say) LINK $@
 	$(LINK) -o $@ $^ $(LIBS)
 
-$(BUILD)/bench/tasks_gearman_tool: LIBS += -lgearman
+$(BUILD)/bench/dispatch_gearman_tool: LIBS += -lgearman
 
 $(VENV_STAMP): test/requirements.txt
 	@echo 'Making the Python environment of the tests in $(VENV), from PyPI; once.'
@@ -245,19 +247,29 @@ $(FUZZERS): %: %.o $(BUILD)/libdlsched.a
 
 bench: all $(BENCHES) $(TOOLS) $(VENV_STAMP)
 	set -e; for bench in $(BENCHES); do $$bench; done
-	set -e; for bench in $(filter-out bench/infer%,$(wildcard bench/*.py)); do BUILD=$(abspath $(BUILD)) $(VENV)/bin/python $$bench; done
+	set -e; for bench in image_prepare soak; do BUILD=$(abspath $(BUILD)) $(VENV)/bin/python bench/$$bench.py; done
 
-BENCH_VENV := build/bench-venv
+# The peers' packages are many, and each kind of benchmark has an environment of its own.
+INFER_VENV    := build/bench-venv
+DISPATCH_VENV := build/dispatch-venv
 
-$(BENCH_VENV)/made: bench/requirements.txt
-	@echo 'Making the Python environment of bench-infer in $(BENCH_VENV), from PyPI; once.'
-	rm -rf $(BENCH_VENV)
-	$(PYTHON) -m venv $(BENCH_VENV)
-	$(BENCH_VENV)/bin/pip install --quiet --no-deps -r $<
+$(INFER_VENV)/made: bench/infer_requirements.txt
+$(DISPATCH_VENV)/made: bench/dispatch_requirements.txt
+$(INFER_VENV)/made $(DISPATCH_VENV)/made:
+	@echo 'Making the Python environment of a benchmark in $(@D), from PyPI; once.'
+	rm -rf $(@D)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install --quiet --no-deps -r $<
 	touch $@
 
-bench-infer: $(BUILD)/test/graph/model_tool $(BENCH_VENV)/made
-	BUILD=$(abspath $(BUILD)) $(BENCH_VENV)/bin/python bench/infer.py
+bench-infer: $(BUILD)/test/graph/model_tool $(INFER_VENV)/made
+	BUILD=$(abspath $(BUILD)) $(INFER_VENV)/bin/python bench/infer.py
+
+bench-dispatch: $(TOOLS) $(DISPATCH_VENV)/made
+	BUILD=$(abspath $(BUILD)) $(DISPATCH_VENV)/bin/python bench/dispatch.py
+
+bench-scale: $(BUILD)/bench/dispatch_tool
+	BUILD=$(abspath $(BUILD)) $(PYTHON) bench/scale.py
 
 # ---- around it
 
@@ -286,7 +298,7 @@ uninstall:
 		rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/include/dlsched; fi
 
 clean: # what took the network stays
-	if test -d build; then find build -mindepth 1 -maxdepth 1 ! -name venv ! -name bench-venv ! -name cache ! -name downloads -exec rm -rf {} +; fi
+	if test -d build; then find build -mindepth 1 -maxdepth 1 ! -name venv ! -name bench-venv ! -name dispatch-venv ! -name cache ! -name downloads -exec rm -rf {} +; fi
 
 distclean:
 	rm -rf build

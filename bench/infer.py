@@ -22,6 +22,7 @@ import infer_engines
 import infer_models
 import isa
 import numpy
+from figures import skip, tell, tell_ratio, tell_values
 from infer_engines import Refused
 
 AGAINST_BEST = {"alexnet": 1.2, "googlenet": 1.2, "resnet50": 1.2, "squeezenet": 1.1, "efficientnet_lite0": 1.1}
@@ -41,22 +42,6 @@ BATCHES = [int(word) for word in chosen("BATCHES", "1 8 32")]
 THREADS = [int(word) for word in chosen("THREADS", "1 2")]
 TURN_MS = int(os.environ.get("TURN_MS", 400))
 ROUNDS = int(os.environ.get("ROUNDS", 5))
-
-
-def tell(figure, value, least, most, unit, better, goal=None, peer=None, **more):
-    line = {"figure": figure, "value": value, "min": least, "max": most, "unit": unit, "better": better, "goal": goal,
-            "peer": peer}
-    digits = lambda number: float(f"{number:.4g}") if isinstance(number, float) else number
-    print(json.dumps({key: digits(entry) for key, entry in line.items()} | more), flush=True)
-
-
-def tell_values(figure, values, unit, better, **more):
-    tell(figure, statistics.median(values), min(values), max(values), unit, better, **more)
-
-
-def tell_ratio(figure, over, under, goal, better="higher", **more):
-    ratios = [a / b for a, b in zip(over, under)]
-    tell(figure, statistics.median(over) / statistics.median(under), min(ratios), max(ratios), "ratio", better, goal, **more)
 
 
 def instruction_set():
@@ -178,7 +163,7 @@ def main():
     for name in MODELS:
         refusal = find_refusal(name)
         if refusal:
-            print(json.dumps({"figure": f"infer.{name}", "skipped": refusal}), flush=True)
+            skip(f"infer.{name}", refusal)
         for threads in THREADS:
             errors += measure_speed(name, threads, refusal)
         if not refusal:

@@ -11,7 +11,7 @@ import pytest
 from programs import wait_until
 
 JOBS = 3000
-WARM_UP_JOBS = 1  # of tasks_tool
+WARM_UP_JOBS = 1  # of dispatch_tool
 FILLER = b"-" * 4095 + b"\n"  # whole pages: nothing more goes in behind the last
 
 
@@ -30,8 +30,8 @@ def full_pipe():
 
 def run_tiny_jobs(programs, master):
     """Many jobs, of which the log has much to tell."""
-    worker = programs.start("bench/tasks_tool", "worker", master.endpoint, stdin=subprocess.PIPE)
-    jobs = programs.start("bench/tasks_tool", "jobs", master.endpoint, JOBS, 100).finish()
+    worker = programs.start("bench/dispatch_tool", "worker", master.endpoint, 0, stdin=subprocess.PIPE)
+    jobs = programs.start("bench/dispatch_tool", "each", master.endpoint, JOBS, 100).finish()
     assert jobs.code == 0, jobs.err
     status = programs.submit(master, "status", "--json").objects()[0]
     assert (status["worker_count"], status["lost_workers"]) == (1, 0)

@@ -1,13 +1,14 @@
-/* No-op tasks over a Gearman job server that runs already, for bench/tasks.py. Made only where libgearman is.
+/* No-op tasks over a Gearman job server that runs already, for bench/dispatch.py. Made only where libgearman is.
  *
- *   tasks_gearman_tool worker PORT                     works until it is killed
- *   tasks_gearman_tool rate PORT ITEMS OUTSTANDING     prints items a second
- *   tasks_gearman_tool latency PORT COUNT              one item at a time: prints the median and the 99th of 100 in
+ *   dispatch_gearman_tool worker PORT                     works until it is killed
+ *   dispatch_gearman_tool each PORT ITEMS OUTSTANDING     prints items a second
+ *   dispatch_gearman_tool latency PORT COUNT              one item at a time: prints the median and the 99th of 100 in
  *                                                      microseconds
  *
  * A task is its number, and its result must be the number's complement. Tasks are not of the background kind: the
  * client waits for their results. */
 #include "base/clock.h"
+#include "bench/tool.h"
 #include <libgearman/gearman.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ enum { WARM_UP = 200 };
 
 static void fail(const char *what)
 {
-	fprintf(stderr, "tasks_gearman_tool: %s\n", what);
+	fprintf(stderr, "dispatch_gearman_tool: %s\n", what);
 	exit(1);
 }
 
@@ -29,7 +30,7 @@ static void *complement(gearman_job_st *job, void *context, size_t *length_out, 
 
 	(void)context;
 	memcpy(number, gearman_job_workload(job), sizeof *number);
-	*number = ~*number;
+	*number = tool_value(number, sizeof *number);
 	*length_out = sizeof *number;
 	*rc_out = GEARMAN_SUCCESS;
 	return number;
@@ -55,6 +56,7 @@ struct flow {
 	gearman_client_st *client;
 	uint64_t next, items, done;
 	uint64_t *numbers; /* what each task sends, which must stay until it is over */
+	uint8_t *seen;     /* those whose results have come */
 };
 
 static void add_task(struct flow *flow)
@@ -76,7 +78,7 @@ static gearman_return_t complete(gearman_task_st *task)
 	if (gearman_task_data_size(task) != sizeof value)
 		fail("a result of the wrong size");
 	memcpy(&value, gearman_task_data(task), sizeof value);
-	if (~value >= flow->items)
+	if (~value >= flow->items || flow->seen[~value]++)
 		fail("a result of no item");
 	flow->done++;
 	if (flow->next < flow->items)
@@ -87,11 +89,11 @@ static gearman_return_t complete(gearman_task_st *task)
 /* Nanoseconds until all results are here. */
 static int64_t run_tasks(gearman_client_st *client, uint64_t items, uint64_t outstanding)
 {
-	struct flow flow = {.client = client, .items = items, .numbers = calloc(items, sizeof *flow.numbers)};
+	struct flow flow = {.client = client, .items = items};
 	int64_t start_ns = dlsi_clock_monotonic_ns(), end_ns;
 
-	if (!flow.numbers)
-		fail("out of memory");
+	flow.numbers = tool_allocate(items, sizeof *flow.numbers);
+	flow.seen = tool_allocate(items, sizeof *flow.seen);
 	while (flow.next < items && flow.next < outstanding)
 		add_task(&flow);
 	if (gearman_client_run_tasks(client) != GEARMAN_SUCCESS)
@@ -100,26 +102,17 @@ static int64_t run_tasks(gearman_client_st *client, uint64_t items, uint64_t out
 	if (flow.done != items)
 		fail("results are missing");
 	free(flow.numbers);
+	free(flow.seen);
 	return end_ns - start_ns;
-}
-
-static int compare(const void *left, const void *right)
-{
-	const int64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
 }
 
 static void measure_latency(gearman_client_st *client, size_t count)
 {
-	int64_t *times_ns = calloc(count, sizeof *times_ns);
+	int64_t *times_ns = tool_allocate(count, sizeof *times_ns);
 
-	if (!count || !times_ns)
-		fail("COUNT is too small or too large");
 	for (size_t i = 0; i < count; i++)
 		times_ns[i] = run_tasks(client, 1, 1);
-	qsort(times_ns, count, sizeof *times_ns, compare);
-	printf("%.1f %.1f\n", (double)times_ns[count / 2] / 1e3, (double)times_ns[count * 99 / 100] / 1e3);
+	tool_print_times(times_ns, count);
 	free(times_ns);
 }
 
@@ -143,15 +136,14 @@ int main(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* whoever started it may be killed */
 	if (strcmp(part, "worker") == 0 && argc == 3) {
 		be_worker(port);
-	} else if (strcmp(part, "rate") == 0 && argc == 5) {
+	} else if (strcmp(part, "each") == 0 && argc == 5) {
 		uint64_t items = strtoull(argv[3], NULL, 10);
 
-		printf("%.1f\n",
-			(double)items * 1e9 / (double)run_tasks(make_client(port), items, strtoull(argv[4], NULL, 10)));
+		tool_print_rate(items, run_tasks(make_client(port), items, strtoull(argv[4], NULL, 10)));
 	} else if (strcmp(part, "latency") == 0 && argc == 4) {
 		measure_latency(make_client(port), strtoull(argv[3], NULL, 10));
 	} else {
-		fail("see the head of bench/tasks_gearman_tool.c for how it is called");
+		fail("see the head of bench/dispatch_gearman_tool.c for how it is called");
 	}
 	return 0;
 }
