@@ -76,7 +76,7 @@ MAKEFLAGS += --no-print-directory $(if $(filter 0,$(MAKELEVEL)),-j$(shell nproc)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check tests asan ubsan tsan lint exports fuzz bench clean distclean install help deps quickstart \
-	quickstart-batch run-fuzzers conform run-conform bench-infer bench-dispatch bench-scale FORCE
+	quickstart-batch run-fuzzers conform run-conform bench-infer bench-dispatch bench-scale bench-sim FORCE
 
 all: $(LIBRARIES) $(PROGRAMS)
 
@@ -93,6 +93,7 @@ help:
 	@echo 'make bench-infer         the engine beside ONNX Runtime and OpenVINO [MODELS="alexnet vgg19"] [BATCHES="1 32"]'
 	@echo 'make bench-dispatch      tasks a second beside libzmq, Gearman, Ray and Dask [ONLY="payload latency"]'
 	@echo 'make bench-scale         1 to 100 workers on this machine whose devices are emulated [MODELS=alexnet]'
+	@echo 'make bench-sim           10 to 10,000 simulated workers beside what is possible [FIGURES="sim.alexnet sim.resnet50.n100."]'
 	@echo 'make deps                install the Debian packages of packages.txt (as root or by sudo)'
 	@echo 'make install             into PREFIX ($(PREFIX)) under DESTDIR; make uninstall removes the same files'
 	@echo 'make clean | distclean   remove what was made; distclean also what was fetched'
@@ -176,7 +177,11 @@ $(SIM): $(SIM_O) $(BUILD)/libdlsched.a
 	$(say) LINK $@
 	$(LINK) -o $@ $^ $(LIBS)
 
-$(BENCHES) $(TOOLS): %: %.o $(BUILD)/libdlsched.a
+$(BUILD)/bench/sim: $(BUILD)/bench/sim.o $(filter-out $(BUILD)/test/sim/sim.o,$(SIM_O)) $(BUILD)/libdlsched.a
+	$(say) LINK $@
+	$(LINK) -o $@ $^ $(LIBS)
+
+$(filter-out $(BUILD)/bench/sim,$(BENCHES)) $(TOOLS): %: %.o $(BUILD)/libdlsched.a
 	$(say) LINK $@
 	$(LINK) -o $@ $^ $(LIBS)
 
@@ -246,7 +251,7 @@ $(FUZZERS): %: %.o $(BUILD)/libdlsched.a
 	$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
 bench: all $(BENCHES) $(TOOLS) $(VENV_STAMP)
-	set -e; for bench in $(BENCHES); do $$bench; done
+	set -e; for bench in $(filter-out %/sim,$(BENCHES)); do $$bench; done
 	set -e; for bench in image_prepare soak; do BUILD=$(abspath $(BUILD)) $(VENV)/bin/python bench/$$bench.py; done
 
 # The peers' packages are many, and each kind of benchmark has an environment of its own.
@@ -270,6 +275,9 @@ bench-dispatch: $(TOOLS) $(DISPATCH_VENV)/made
 
 bench-scale: $(BUILD)/bench/dispatch_tool
 	BUILD=$(abspath $(BUILD)) $(PYTHON) bench/scale.py
+
+bench-sim: $(BUILD)/bench/sim
+	$< $(FIGURES)
 
 # ---- around it
 

@@ -107,8 +107,8 @@ static void check_master(struct sim *sim)
 			"the master has %" PRIu64 " workers, %" PRIu64 " clients, %" PRIu64 " handlers, %" PRIu64
 			" specifications",
 			counts.workers, counts.clients, counts.handlers, counts.specs);
-	if (sim_payload_held(sim, &sim->master) != durable)
-		sim_fail(sim, "the master is left with %" PRIu64 " payloads", sim_payload_held(sim, &sim->master));
+	if (sim->master.held != durable)
+		sim_fail(sim, "the master is left with %" PRIu64 " payloads", sim->master.held);
 }
 
 static void check_client(struct sim *sim, struct sim_node *client)
@@ -120,18 +120,18 @@ static void check_client(struct sim *sim, struct sim_node *client)
 			check_log(sim, &client->jobs[j]);
 	if (client->asked != client->answered)
 		sim_fail(sim, "a command of client%u is not answered", client->index);
-	if (counts.jobs || counts.fetches || counts.commands || sim_payload_held(sim, client))
+	if (counts.jobs || counts.fetches || counts.commands || client->held)
 		sim_fail(sim, "client%u is left with %" PRIu64 " jobs, %" PRIu64 " fetches and %" PRIu64 " payloads",
-			client->index, counts.jobs, counts.fetches, sim_payload_held(sim, client));
+			client->index, counts.jobs, counts.fetches, client->held);
 }
 
 static void check_worker(struct sim *sim, const struct sim_node *worker)
 {
 	struct dlsi_agent_counts counts = dlsi_agent_counts(worker->agent);
 
-	if (worker->open_count || counts.jobs || counts.tasks || sim_payload_held(sim, worker))
+	if (worker->open_count || counts.jobs || counts.tasks || worker->held)
 		sim_fail(sim, "worker%u is left with %" PRIu64 " jobs, %" PRIu64 " tasks and %" PRIu64 " payloads",
-			worker->index, counts.jobs, counts.tasks, sim_payload_held(sim, worker));
+			worker->index, counts.jobs, counts.tasks, worker->held);
 }
 
 void sim_check_end(struct sim *sim)

@@ -33,6 +33,36 @@ static void submit(struct sim *sim, struct sim_happening *happening)
 	sim_node_step(sim, node, &event);
 }
 
+/* The pages whose items all come before `next` have been taken. */
+static void drop_pages(struct sim_job *job, uint64_t next)
+{
+	struct dlsi_heap_node *first;
+
+	while ((first = dlsi_heap_first(&job->pages)) && (uint64_t)first->due <= next) {
+		struct sim_page *page = dlsi_list_entry(first, struct sim_page, node);
+
+		dlsi_heap_remove(&job->pages, first);
+		job->waiting -= page->bytes;
+		free(page);
+	}
+}
+
+static void add_page(struct sim_job *job, uint64_t end, uint64_t bytes)
+{
+	struct sim_page *page = sim_calloc(sizeof *page);
+
+	page->bytes = bytes;
+	page->node.order = end;
+	if (dlsi_heap_set(&job->pages, &page->node, (int64_t)end))
+		abort();
+	job->waiting += bytes;
+}
+
+static bool has_received(const struct sim_job *job, uint64_t item)
+{
+	return job->received[item / 8] >> item % 8 & 1;
+}
+
 static void draw(struct sim *sim, struct dlsi_id *id_out)
 {
 	for (int i = 0; i < DLSI_ID_BYTES; i++)
@@ -49,8 +79,9 @@ static void submit_another(struct sim *sim, struct sim_happening *happening)
 	draw(sim, &job->token);
 	job->submission++;
 	job->ended = job->cancelled = false;
-	job->next = job->delivered = job->page_count = job->waiting = job->fetching = 0;
-	memset(job->received, 0, job->count * sizeof *job->received);
+	drop_pages(job, INT64_MAX);
+	job->next = job->delivered = job->waiting = job->fetching = 0;
+	memset(job->received, 0, job->count / 8 + 1);
 	submit(sim, happening);
 }
 
@@ -78,31 +109,51 @@ static void ask(struct sim *sim, struct sim_happening *happening)
 	sim_node_step(sim, happening->at, &event);
 }
 
-static void plan_job(struct sim *sim, struct sim_node *node)
+static void set_job(struct sim *sim, struct sim_node *node, const struct sim_job *job, int64_t begins_ns)
 {
-	struct sim_job *job = &node->jobs[node->job_count++];
-	int64_t begins = (int64_t)sim_below(sim, 4 * SIM_S);
+	struct sim_job *place = &node->jobs[node->job_count++];
 
-	*job = (struct sim_job){
+	*place = *job;
+	draw(sim, &place->id);
+	draw(sim, &place->token);
+	place->received = sim_calloc(place->count / 8 + 1);
+	dlsi_heap_init(&place->pages, &dlsi_alloc_libc);
+	sim_schedule(sim, begins_ns, node, submit)->job = place->id;
+}
+
+static void draw_job(struct sim *sim, struct sim_node *node)
+{
+	int64_t begins_ns = (int64_t)sim_below(sim, 4 * SIM_S);
+	struct sim_job job = {
 		.count = 1 + sim_below(sim, sim_chance(sim, 20) ? 2000 : 100),
 		.window = 4 + sim_below(sim, 200),
 		.window_bytes = 1 + sim_below(sim, sim_chance(sim, 50) ? 1 << 20 : 1 << 16),
 		.durable = sim->keeps_log && sim_chance(sim, 30),
 	};
-	draw(sim, &job->id);
-	draw(sim, &job->token);
-	job->received = sim_calloc(job->count * sizeof *job->received);
-	job->pages = sim_calloc(job->count * sizeof *job->pages);
-	sim_schedule(sim, begins, node, submit)->job = job->id;
+
+	set_job(sim, node, &job, begins_ns);
 	if (sim_chance(sim, 10))
-		sim_schedule(sim, begins + (int64_t)sim_below(sim, 2 * SIM_S), node, cancel)->job = job->id;
+		sim_schedule(sim, begins_ns + (int64_t)sim_below(sim, 2 * SIM_S), node, cancel)->job =
+			node->jobs[node->job_count - 1].id;
+}
+
+/* All that a program does: jobs and commands. */
+static void draw_program(struct sim *sim, struct sim_node *node)
+{
+	unsigned jobs = 1 + (unsigned)sim_below(sim, SIM_JOBS);
+
+	while (node->job_count < jobs)
+		draw_job(sim, node);
+	for (uint64_t commands = sim_below(sim, 10); commands; commands--)
+		sim_schedule(sim, (int64_t)sim_below(sim, 8 * SIM_S), node, ask)->number = commands;
 }
 
 void sim_client_clear(struct sim_node *node)
 {
 	for (unsigned i = 0; i < node->job_count; i++) {
 		free(node->jobs[i].received);
-		free(node->jobs[i].pages);
+		drop_pages(&node->jobs[i], INT64_MAX);
+		dlsi_heap_fini(&node->jobs[i].pages);
 	}
 	node->job_count = 0;
 }
@@ -110,32 +161,23 @@ void sim_client_clear(struct sim_node *node)
 void sim_client_start(struct sim *sim, struct sim_node *node)
 {
 	struct dlsi_session_config config = {.tenant = "tenant", .host = "host", .data_endpoint = ""};
-	unsigned jobs = 1 + (unsigned)sim_below(sim, SIM_JOBS);
 	struct dls_error error;
 
 	sim_client_clear(node);
 	config.incarnation = node->incarnation;
 	config.seed = dlsi_rng_next(&sim->rng);
-	config.patience_ns = sim_chance(sim, 50) ? SIM_MS : 0;
+	config.patience_ns = sim->plan || sim_chance(sim, 50) ? SIM_MS : 0;
 	if (dlsi_session_create(&node->memory.alloc, &config, &node->session, &error))
 		sim_fail(sim, "%s", error.text);
-	while (node->job_count < jobs)
-		plan_job(sim, node);
 	node->asked = node->answered = 0;
-	for (uint64_t commands = sim_below(sim, 10); commands; commands--)
-		sim_schedule(sim, (int64_t)sim_below(sim, 8 * SIM_S), node, ask)->number = commands;
-}
-
-static void drop_pages(struct sim_job *job)
-{
-	for (unsigned i = 0; i < job->page_count;) {
-		if (job->pages[i].end > job->next) {
-			i++;
-			continue;
-		}
-		job->waiting -= job->pages[i].bytes;
-		job->pages[i] = job->pages[--job->page_count];
-	}
+	if (sim->plan)
+		set_job(sim, node,
+			&(struct sim_job){.count = sim->plan->items,
+				.window = DLSI_WINDOW_ITEMS,
+				.window_bytes = DLSI_WINDOW_BYTES},
+			SIM_PLAN_BEGINS_NS);
+	else
+		draw_program(sim, node);
 }
 
 static void take(struct sim *sim, struct sim_happening *happening)
@@ -143,9 +185,9 @@ static void take(struct sim *sim, struct sim_happening *happening)
 	struct sim_job *job = find(sim, happening->at, &happening->job);
 	struct dlsi_event event = {.kind = DLSI_EVENT_CONSUMED, .job = job->id};
 
-	while (job->next < job->count && job->received[job->next])
+	while (job->next < job->count && has_received(job, job->next))
 		job->next++;
-	drop_pages(job);
+	drop_pages(job, job->next);
 	event.consumed.next = job->next;
 	event.consumed.bytes = job->waiting;
 	sim_node_step(sim, happening->at, &event);
@@ -163,39 +205,50 @@ static void deliver(struct sim *sim, struct sim_node *node, const struct dlsi_ef
 	if (job->durable)
 		sim_fail(sim, "a durable job's results are delivered to a client");
 	for (uint64_t item = effect->first; item < effect->end; item++) {
-		if (job->received[item])
+		if (has_received(job, item))
 			sim_fail(sim, "item %" PRIu64 " is delivered twice", item);
 		if (item >= job->next + job->window)
 			sim_fail(sim, "item %" PRIu64 " is beyond the window", item);
-		job->received[item] = true;
+		job->received[item / 8] |= (uint8_t)(1 << item % 8);
 		job->delivered++;
 		sim->delivered++;
 	}
-	job->pages[job->page_count++] = (struct sim_page){effect->end, content->bytes};
-	job->waiting += content->bytes;
-	sim_schedule(sim, (int64_t)sim_below(sim, 20 * SIM_MS), node, take)->job = job->id;
+	add_page(job, effect->end, content->bytes);
+	sim_schedule(sim, sim->plan ? 0 : (int64_t)sim_below(sim, 20 * SIM_MS), node, take)->job = job->id;
 }
 
-static void fetched(struct sim *sim, struct sim_happening *happening)
-{
-	struct sim_node *node = happening->at;
-	struct sim_node *holder = &sim->workers[happening->number];
-	struct dlsi_event *event = &happening->event;
-	struct sim_job *job = find(sim, node, &happening->contents->job);
+/* A result on its way from the worker that offers it. */
+struct fetching {
+	struct sim_transfer transfer; /* first */
+	struct sim_content content;
+	uint64_t life; /* of the client */
+	unsigned submission;
+};
 
-	if (happening->submission == job->submission)
-		job->fetching -= happening->contents->bytes;
-	if (holder->up && sim_payload_offered(sim, holder, event->attempt))
-		event->fetched.payload = sim_payload_add(sim, node, happening->contents[0]);
-	else
-		event->fetched.code = DLS_ELOST;
-	sim_node_step(sim, node, event);
+static void fetched(struct sim *sim, struct sim_transfer *transfer)
+{
+	struct fetching *fetching = (struct fetching *)transfer;
+	struct sim_node *node = transfer->to, *holder = transfer->from;
+	struct dlsi_event event = {.kind = DLSI_EVENT_FETCHED, .attempt = fetching->content.attempt};
+
+	if (node->up && node->life == fetching->life) {
+		struct sim_job *job = find(sim, node, &fetching->content.job);
+
+		if (fetching->submission == job->submission)
+			job->fetching -= fetching->content.bytes;
+		if (holder->up && sim_payload_offered(sim, holder, event.attempt))
+			event.fetched.payload = sim_payload_add(sim, node, fetching->content);
+		else
+			event.fetched.code = DLS_ELOST;
+		sim_node_step(sim, node, &event);
+	}
+	free(fetching);
 }
 
 static void fetch(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
 {
-	struct sim_happening *end = sim_schedule(sim, (int64_t)sim_below(sim, 30 * SIM_MS), node, fetched);
 	struct dlsi_text holder = dlsi_effects_text(&node->effects, effect->fetch.holder, effect->fetch.holder_length);
+	struct fetching *fetching = sim_calloc(sizeof *fetching);
 	struct sim_job *job = find(sim, node, &effect->job);
 
 	if (holder.length < 7 || memcmp(holder.data, "worker", 6) != 0)
@@ -203,13 +256,15 @@ static void fetch(struct sim *sim, struct sim_node *node, const struct dlsi_effe
 	if (effect->first > job->next && job->waiting + job->fetching >= job->window_bytes)
 		sim_fail(sim, "a result is fetched although the window is full");
 	job->fetching += effect->fetch.offer.length;
-	end->number = strtoul(holder.data + 6, NULL, 10);
-	end->submission = job->submission;
-	end->event.kind = DLSI_EVENT_FETCHED;
-	end->event.attempt = effect->attempt;
-	end->contents = sim_calloc(sizeof *end->contents);
-	*end->contents = (struct sim_content){
+	fetching->life = node->life;
+	fetching->submission = job->submission;
+	fetching->content = (struct sim_content){
 		effect->job, effect->attempt, effect->first, effect->end, effect->fetch.offer.length};
+	fetching->transfer.from = &sim->workers[strtoul(holder.data + 6, NULL, 10)];
+	fetching->transfer.to = node;
+	fetching->transfer.bytes = effect->fetch.offer.length;
+	fetching->transfer.arrived = fetched;
+	sim_transfer_begin(sim, &fetching->transfer);
 }
 
 /* Where memory has been short a job may fail for it, and for nothing else. */

@@ -25,9 +25,9 @@ static void replay(struct sim *sim, struct sim_node *node)
 	}
 }
 
-void sim_master_start(struct sim *sim, struct sim_node *node)
+static struct dlsi_master_config draw_config(struct sim *sim)
 {
-	struct dlsi_master_config config = {
+	return (struct dlsi_master_config){
 		.seed = dlsi_rng_next(&sim->rng),
 		.heartbeat_ns = 100 * SIM_MS,
 		.worker_timeout_ns = 500 * SIM_MS,
@@ -37,6 +37,25 @@ void sim_master_start(struct sim *sim, struct sim_node *node)
 		.durable = sim->keeps_log,
 		.policy = &dlsi_policy_roundrobin,
 	};
+}
+
+/* Those of the program (api/master.c). */
+static struct dlsi_master_config defaults(struct sim *sim)
+{
+	return (struct dlsi_master_config){
+		.seed = dlsi_rng_next(&sim->rng),
+		.heartbeat_ns = SIM_S,
+		.worker_timeout_ns = 5 * SIM_S,
+		.lost_grace_ns = 200 * SIM_MS,
+		.client_timeout_ns = 10 * SIM_S,
+		.patience_ns = SIM_MS,
+		.policy = sim->plan->policy,
+	};
+}
+
+void sim_master_start(struct sim *sim, struct sim_node *node)
+{
+	struct dlsi_master_config config = sim->plan ? defaults(sim) : draw_config(sim);
 	struct dlsi_event turn = {.kind = DLSI_EVENT_TURN};
 	struct dls_error error;
 

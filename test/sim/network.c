@@ -59,8 +59,18 @@ void sim_network_forget(struct sim *sim, struct dlsi_peer peer)
 		free_slot(sim, connection);
 }
 
+/* Of a message, with what TCP and IP add. */
+static uint64_t size_of(const struct sim_happening *message)
+{
+	uint64_t bytes = 100 + message->length;
+
+	for (size_t i = 0; i < message->content_count; i++)
+		bytes += message->contents[i].bytes;
+	return bytes;
+}
+
 /* Says which records arrive, and of which attempts. */
-static void trace_message(struct sim *sim, const struct sim_happening *happening, const struct sim_node *to)
+static void check_message(struct sim *sim, const struct sim_happening *happening, const struct sim_node *to)
 {
 	struct dlsi_message message;
 	struct dlsi_record record;
@@ -99,8 +109,32 @@ static void arrive(struct sim *sim, struct sim_happening *happening)
 	event.message.frames = frames;
 	event.message.frame_count = happening->content_count;
 	sim->messages++;
-	trace_message(sim, happening, to);
+	check_message(sim, happening, to);
 	sim_node_step(sim, to, &event);
+}
+
+/* A message has reached the receiver's link; it is taken when it is through and, where loops take their time, those
+ * before it have been taken. */
+static void reach(struct sim *sim, struct sim_happening *happening)
+{
+	struct sim_node *to = happening->to_master ? &sim->master : happening->connection->dialer;
+	struct sim_happening *message;
+	int64_t end_ns;
+
+	if (!usable(sim, happening->connection))
+		return;
+	end_ns = sim_link_message(sim, &to->downlink, size_of(happening));
+	if (sim->plan)
+		end_ns = sim_node_work(sim, to, end_ns);
+	message = sim_schedule(sim, end_ns - sim->now_ns, NULL, arrive);
+	message->connection = happening->connection;
+	message->to_master = happening->to_master;
+	message->block = happening->block;
+	message->length = happening->length;
+	message->contents = happening->contents;
+	message->content_count = happening->content_count;
+	happening->block = NULL;
+	happening->contents = NULL;
 }
 
 static struct sim_connection *route(struct sim *sim, struct sim_node *from, struct dlsi_peer peer)
@@ -133,25 +167,25 @@ static void schedule_lost(struct sim *sim, struct sim_node *node, struct dlsi_pe
 	lost->event.peer = peer;
 }
 
-void sim_network_send(struct sim *sim, struct sim_node *from, const struct dlsi_effect *effect)
+/* When the message reaches the receiver, of which this is known: not before an earlier one. */
+static int64_t draw_arrival(struct sim *sim, struct sim_connection *connection, bool to_master)
 {
-	struct sim_connection *connection = route(sim, from, effect->peer);
-	bool to_master = from->kind != SIM_MASTER;
-	struct sim_happening *message;
 	int64_t arrival = sim->now_ns + SIM_MS / 10 + (int64_t)sim_below(sim, 3 * SIM_MS);
 
-	if (!connection) {
-		schedule_lost(sim, from, effect->peer, 0);
-		return;
-	}
-	if (!usable(sim, connection))
-		return;
 	if (sim_chance(sim, 2))
 		arrival += (int64_t)sim_below(sim, 200 * SIM_MS);
 	if (arrival <= connection->arrives_ns[to_master])
 		arrival = connection->arrives_ns[to_master] + 1;
-	connection->arrives_ns[to_master] = arrival;
-	message = sim_schedule(sim, arrival - sim->now_ns, NULL, arrive);
+	return arrival;
+}
+
+static void carry(
+	struct sim *sim, struct sim_node *from, struct sim_connection *connection, const struct dlsi_effect *effect)
+{
+	bool to_master = from->kind != SIM_MASTER;
+	struct sim_happening *message = sim_schedule(sim, 0, NULL, reach);
+	int64_t sent_ns, arrival;
+
 	message->connection = connection;
 	message->to_master = to_master;
 	message->length = effect->block_length;
@@ -161,6 +195,27 @@ void sim_network_send(struct sim *sim, struct sim_node *from, const struct dlsi_
 	message->contents = sim_calloc((effect->frame_count + 1) * sizeof *message->contents);
 	for (size_t i = 0; i < effect->frame_count; i++)
 		message->contents[i] = *sim_payload_get(sim, from, from->effects.frames[effect->frames + i]);
+	sent_ns = sim_link_message(sim, &from->uplink, size_of(message));
+	if (sim->plan) {
+		int64_t worked_ns = sim_node_work(sim, from, sim->now_ns);
+
+		arrival = (worked_ns > sent_ns ? worked_ns : sent_ns) + sim->plan->latency_ns;
+	} else {
+		arrival = draw_arrival(sim, connection, to_master);
+		arrival = arrival > sent_ns ? arrival : sent_ns;
+		connection->arrives_ns[to_master] = arrival;
+	}
+	sim_postpone(sim, message, arrival);
+}
+
+void sim_network_send(struct sim *sim, struct sim_node *from, const struct dlsi_effect *effect)
+{
+	struct sim_connection *connection = route(sim, from, effect->peer);
+
+	if (!connection)
+		schedule_lost(sim, from, effect->peer, 0);
+	else if (usable(sim, connection))
+		carry(sim, from, connection, effect);
 }
 
 static void connected(struct sim *sim, struct sim_happening *happening)

@@ -4,9 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { DRAINED = 64 }; /* messages before a turn, as of node/driver.c */
+
 void sim_node_name(const struct sim_node *node, char name[32])
 {
-	static const char *const kinds[] = {"master", "worker", "client"};
+	static const char *const kinds[] = {"master", "worker", "client", "store"};
 
 	snprintf(name, 32, "%s%u", kinds[node->kind], node->index);
 }
@@ -22,6 +24,8 @@ static void step_core(struct sim *sim, struct sim_node *node, const struct dlsi_
 		break;
 	case SIM_CLIENT:
 		dlsi_session_step(node->session, sim->now_ns, event, &node->effects);
+		break;
+	case SIM_STORE:
 		break;
 	}
 	if (node->effects.failed && !node->memory.has_failed)
@@ -86,6 +90,25 @@ static void timer(struct sim *sim, struct sim_happening *happening)
 	sim_node_step(sim, happening->at, &event);
 }
 
+int64_t sim_node_work(const struct sim *sim, struct sim_node *node, int64_t from_ns)
+{
+	node->busy_until_ns = (node->busy_until_ns > from_ns ? node->busy_until_ns : from_ns) + sim->plan->message_ns;
+	return node->busy_until_ns;
+}
+
+/* A loop takes what has arrived, a few messages at most, before its turn. */
+static int64_t turn_delay(struct sim *sim, const struct sim_node *node)
+{
+	int64_t longest_ns;
+
+	if (!sim->plan)
+		return sim_chance(sim, 50) ? 0 : (int64_t)sim_below(sim, SIM_MS);
+	longest_ns = DRAINED * sim->plan->message_ns;
+	if (node->busy_until_ns <= sim->now_ns)
+		return 0;
+	return node->busy_until_ns - sim->now_ns < longest_ns ? node->busy_until_ns - sim->now_ns : longest_ns;
+}
+
 void sim_node_step(struct sim *sim, struct sim_node *node, const struct dlsi_event *event)
 {
 	if (!node->up)
@@ -107,7 +130,7 @@ void sim_node_step(struct sim *sim, struct sim_node *node, const struct dlsi_eve
 	dlsi_effects_clear(&node->effects);
 	if (event->kind != DLSI_EVENT_TURN && !node->turn_due) {
 		node->turn_due = true;
-		sim_schedule(sim, sim_chance(sim, 50) ? 0 : (int64_t)sim_below(sim, SIM_MS), node, turn);
+		sim_schedule(sim, turn_delay(sim, node), node, turn);
 	}
 	if (node->effects.deadline_ns < node->timer_ns) {
 		int64_t delay = node->effects.deadline_ns - sim->now_ns;
@@ -127,7 +150,7 @@ void sim_node_start(struct sim *sim, struct sim_node *node)
 	node->incarnation = dlsi_rng_next(&sim->rng);
 	sim_memory_init(&node->memory);
 	dlsi_effects_init(&node->effects, &node->memory.alloc);
-	node->effects.log_level = DLS_LOG_DEBUG;
+	node->effects.log_level = sim->plan ? 0 : DLS_LOG_DEBUG;
 	switch (node->kind) {
 	case SIM_MASTER:
 		sim_master_start(sim, node);
@@ -138,6 +161,8 @@ void sim_node_start(struct sim *sim, struct sim_node *node)
 	case SIM_CLIENT:
 		sim_client_start(sim, node);
 		break;
+	case SIM_STORE:
+		return;
 	}
 	sim_network_dial(sim, node, 0);
 }
@@ -154,6 +179,8 @@ static void destroy_core(struct sim_node *node, struct dlsi_effects *effects)
 		break;
 	case SIM_CLIENT:
 		dlsi_session_destroy(node->session, effects);
+		break;
+	case SIM_STORE:
 		break;
 	}
 }
@@ -203,7 +230,6 @@ void sim_node_stop(struct sim *sim, struct sim_node *node)
 	for (size_t i = 0; i < node->effects.count; i++)
 		carry_out(sim, node, &node->effects.at[i]);
 	take_down(sim, node);
-	if (sim_payload_held(sim, node))
-		sim_fail(sim, "a core that was destroyed in good order left %" PRIu64 " payloads",
-			sim_payload_held(sim, node));
+	if (node->held)
+		sim_fail(sim, "a core that was destroyed in good order left %" PRIu64 " payloads", node->held);
 }

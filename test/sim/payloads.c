@@ -9,7 +9,7 @@ struct sim_payload {
 	struct sim_content content;
 };
 
-struct dlsi_payload sim_payload_add(struct sim *sim, const struct sim_node *owner, struct sim_content content)
+struct dlsi_payload sim_payload_add(struct sim *sim, struct sim_node *owner, struct sim_content content)
 {
 	struct sim_payload *payload = sim_calloc(sizeof *payload);
 
@@ -19,6 +19,7 @@ struct dlsi_payload sim_payload_add(struct sim *sim, const struct sim_node *owne
 	}
 	*payload = (struct sim_payload){owner, content};
 	sim->payloads[sim->payload_count++] = payload;
+	owner->held++;
 	return (struct dlsi_payload){sim->payload_count, content.bytes};
 }
 
@@ -36,26 +37,18 @@ const struct sim_content *sim_payload_get(struct sim *sim, const struct sim_node
 	return &find(sim, owner, handle)->content;
 }
 
-void sim_payload_release(struct sim *sim, const struct sim_node *owner, uint64_t handle)
+void sim_payload_release(struct sim *sim, struct sim_node *owner, uint64_t handle)
 {
 	free(find(sim, owner, handle));
 	sim->payloads[handle - 1] = NULL;
+	owner->held--;
 }
 
-void sim_payload_drop_all(struct sim *sim, const struct sim_node *owner)
+void sim_payload_drop_all(struct sim *sim, struct sim_node *owner)
 {
 	for (uint64_t i = 0; i < sim->payload_count; i++)
 		if (sim->payloads[i] && sim->payloads[i]->owner == owner)
 			sim_payload_release(sim, owner, i + 1);
-}
-
-uint64_t sim_payload_held(const struct sim *sim, const struct sim_node *owner)
-{
-	uint64_t held = 0;
-
-	for (uint64_t i = 0; i < sim->payload_count; i++)
-		held += sim->payloads[i] && sim->payloads[i]->owner == owner;
-	return held;
 }
 
 bool sim_payload_offered(const struct sim *sim, const struct sim_node *owner, uint64_t attempt)

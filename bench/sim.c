@@ -1,0 +1,199 @@
+/* How near a cluster comes to what is physically possible: the production core in the simulated world of test/sim, with
+ * 10 to 10,000 workers, links that carry 10 Gbit/s in each direction, and service times that were measured. One JSON
+ * line per figure; `make bench-sim` runs it.
+ *
+ * A worker is 4, 2 or 1 times as fast as the machine that was measured, by the seed. Each item is a JPEG of 110 KB that
+ * the worker reads from where it lies: (a) at the client, (b) in four stores, (c) spread over the workers, in files of
+ * many. A loop works 10 us for each message that it gets or sends, so that a master has no more than a processor. The
+ * models are at the workers already, and decoding is not counted.
+ *
+ * `sim.MODEL.nN.PLACE` is the speed-up over the largest that is possible: the bound is the smaller of what all devices
+ * compute with the best batch and what the links of those who hold inputs carry. The job is as long as the bound needs
+ * a minute for. Arguments choose among the figures by the beginning of their names. */
+#include "test/sim/sim.h"
+#include "base/clock.h"
+#include "policy/registry.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SEED = 1, STORES = 4, STORE_FILE = 1024, WORKER_FILE = 256, LARGEST_BATCH = 32 };
+
+#define JOB_NS           (60 * SIM_S)
+#define ITEM_BYTES       110000
+#define RESULT_BYTES     80 /* the five best classes */
+#define LINK_BYTES_PER_S UINT64_C(1250000000)
+
+/* Nanoseconds of an item in batches of 1, 8 and 32: `make bench-infer`, two threads on two AVX2 cores of an AMD EPYC
+ * (Zen 3), nothing else running: infer.MODEL.bN.t2.ours, docs/PERFORMANCE.md. */
+struct model {
+	const char *name;
+	double item_ns[3];
+};
+
+static const struct model models[] = {
+	{"alexnet", {15307000, 9066000, 6414000}},
+	{"googlenet", {14418000, 12870000, 13730000}},
+	{"resnet50", {45914000, 41322000, 38760000}},
+};
+
+struct world {
+	const struct model *model;
+	char place;
+	double *speeds; /* of the workers */
+	double speed;   /* of all together */
+};
+
+/* Between the batches that were measured the time of an item follows the logarithm. */
+static double item_ns(const struct model *model, unsigned log2_batch)
+{
+	return log2_batch <= 3 ? model->item_ns[0] + (model->item_ns[1] - model->item_ns[0]) * log2_batch / 3
+			       : model->item_ns[1] + (model->item_ns[2] - model->item_ns[1]) * (log2_batch - 3) / 2;
+}
+
+static double best_item_ns(const struct model *model)
+{
+	double best = model->item_ns[0];
+
+	for (unsigned log2_batch = 1; 1 << log2_batch <= LARGEST_BATCH; log2_batch++)
+		if (item_ns(model, log2_batch) < best)
+			best = item_ns(model, log2_batch);
+	return best;
+}
+
+/* As worker/inference.c runs a task: full batches, then powers of two. */
+static int64_t run_ns(const struct sim_plan *plan, unsigned worker, uint64_t items)
+{
+	const struct world *world = plan->arg;
+	double ns = 0;
+
+	for (unsigned log2_batch = 5; items; log2_batch--) {
+		uint64_t batch = UINT64_C(1) << log2_batch, runs = items / batch;
+
+		ns += (double)(runs * batch) * item_ns(world->model, log2_batch);
+		items -= runs * batch;
+	}
+	return (int64_t)(ns / world->speeds[worker]) + 1;
+}
+
+static struct sim_node *holder(struct sim *sim, uint64_t item, uint64_t *end_out)
+{
+	const struct world *world = sim->plan->arg;
+	uint64_t file = world->place == 'b' ? STORE_FILE : WORKER_FILE;
+
+	*end_out = world->place == 'a' ? UINT64_MAX : (item / file + 1) * file;
+	if (world->place == 'a')
+		return &sim->clients[0];
+	return world->place == 'b' ? &sim->stores[item / file % STORES]
+				   : &sim->workers[item / file % sim->worker_count];
+}
+
+/* Items a second. */
+static double compute_bound(const struct world *world)
+{
+	return world->speed * 1e9 / best_item_ns(world->model);
+}
+
+static double link_bound(const struct world *world, unsigned workers)
+{
+	unsigned holders = world->place == 'a' ? 1 : world->place == 'b' ? STORES : workers;
+
+	return holders * (double)LINK_BYTES_PER_S / ITEM_BYTES;
+}
+
+static void draw_speeds(struct world *world, unsigned workers)
+{
+	struct dlsi_rng rng;
+
+	dlsi_rng_init(&rng, SEED);
+	world->speeds = sim_calloc(workers * sizeof *world->speeds);
+	world->speed = 0;
+	for (unsigned i = 0; i < workers; i++)
+		world->speed += world->speeds[i] = 1 << dlsi_rng_below(&rng, 3);
+}
+
+/* Seconds until the client has all results and the master's word that the job is over. */
+static double run(const struct sim_plan *plan)
+{
+	struct sim sim;
+	double seconds;
+
+	sim_init(&sim, SEED, plan, false);
+	while (!sim.clients[0].jobs[0].ended)
+		if (!sim_run_next(&sim))
+			sim_fail(&sim, "nothing is left to happen");
+	seconds = (double)(sim.now_ns - SIM_PLAN_BEGINS_NS) / 1e9;
+	sim_fini(&sim);
+	return seconds;
+}
+
+static void tell(const char *figure, double value, const char *unit, double goal, const char *more)
+{
+	printf("{\"figure\": \"%s\", \"value\": %.4g, \"min\": %.4g, \"max\": %.4g, \"unit\": \"%s\", \"better\": "
+	       "\"higher\", "
+	       "\"goal\": %g, \"peer\": \"bound\"%s}\n",
+		figure, value, value, value, unit, goal, more);
+	fflush(stdout);
+}
+
+static void measure(const struct model *model, unsigned workers, char place, const char *policy)
+{
+	struct world world = {.model = model, .place = place};
+	struct sim_plan plan = {
+		.workers = workers,
+		.stores = place == 'b' ? STORES : 0,
+		.item_bytes = ITEM_BYTES,
+		.result_bytes = RESULT_BYTES,
+		.link_bytes_per_s = LINK_BYTES_PER_S,
+		.latency_ns = SIM_MS / 10,
+		.message_ns = SIM_MS / 100,
+		.run_ns = run_ns,
+		.holder = holder,
+		.arg = &world,
+	};
+	char figure[100], more[300];
+	double compute, links, bound, seconds, one;
+	clock_t begin = clock();
+
+	if (dlsi_policy_find(policy, &plan.policy, NULL))
+		return;
+	draw_speeds(&world, workers);
+	compute = compute_bound(&world);
+	links = link_bound(&world, workers);
+	bound = compute < links ? compute : links;
+	plan.items = (uint64_t)(bound * (double)JOB_NS / 1e9);
+	seconds = run(&plan);
+	one = compute / workers; /* a worker of the mean speed */
+	snprintf(figure, sizeof figure, "sim.%s.n%u.%c", model->name, workers, place);
+	snprintf(more, sizeof more,
+		", \"policy\": \"%s\", \"speedup\": %.4g, \"bound\": %.4g, \"bound_by\": \"%s\", \"items\": %" PRIu64
+		", \"seconds\": %.4g, \"processor_seconds\": %.3g",
+		policy, (double)plan.items / seconds / one, bound / one, compute < links ? "compute" : "links",
+		plan.items, seconds, (double)(clock() - begin) / CLOCKS_PER_SEC);
+	tell(figure, (double)plan.items / seconds / bound, "ratio", 0.95, more);
+	free(world.speeds);
+}
+
+static bool is_wanted(int argc, char **argv, const char *figure)
+{
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], figure, strlen(argv[i])) == 0)
+			return true;
+	return argc < 2;
+}
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+		for (unsigned workers = 10; workers <= 10000; workers *= 10)
+			for (char place = 'a'; place <= 'c'; place++) {
+				char figure[100];
+
+				snprintf(figure, sizeof figure, "sim.%s.n%u.%c", models[i].name, workers, place);
+				if (is_wanted(argc, argv, figure))
+					measure(&models[i], workers, place, "roundrobin");
+			}
+	return 0;
+}
