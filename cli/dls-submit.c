@@ -9,11 +9,11 @@
 
 #define LONGEST_MS (INT64_C(365) * 24 * 3600 * 1000)
 
-enum verb { RUN, STATUS, LIST, MODEL_SHOW, MODEL_RUN, MODEL_PROFILE };
+enum verb { RUN, STATUS, LIST, WATCH, MODEL_SHOW, MODEL_RUN, MODEL_PROFILE };
 
 #define VALUE(member) .offset = offsetof(struct submit_values, member)
 #define FOR(verb)     .verbs = 1u << (verb)
-#define MASTER        .verbs = 1u << RUN | 1u << STATUS | 1u << LIST
+#define MASTER        .verbs = (1u << MODEL_SHOW) - 1
 #define SIZED         .verbs = 1u << MODEL_SHOW | 1u << MODEL_PROFILE
 #define RUNS          .verbs = 1u << RUN | 1u << MODEL_RUN
 
@@ -22,7 +22,8 @@ static const struct cli_option options[] = {
 		MASTER},
 	{"connect-timeout", CLI_SECONDS, VALUE(connect_timeout_ms), "SECONDS",
 		"Give up when the master has not answered for so long.", .otherwise = "5", .high = LONGEST_MS, MASTER},
-	{"tenant", CLI_NAME, VALUE(tenant), "NAME", "Who the work is accounted to.", .otherwise = "default", MASTER},
+	{"tenant", CLI_NAME, VALUE(tenant), "NAME",
+		"Who the work is accounted to, else \"default\"; of list: only the jobs of that one.", MASTER},
 	{"data-bind", CLI_ADDRESS, VALUE(data_bind), "ENDPOINT",
 		"Where workers fetch the model and the inputs; else a free port of the interface that reaches the "
 		"master.",
@@ -72,6 +73,11 @@ static const struct cli_option options[] = {
 	{"progress", CLI_FLAG, VALUE(progress), NULL, "Show progress although standard error is no terminal.",
 		FOR(RUN)},
 	{"quiet", CLI_FLAG, VALUE(quiet), NULL, "No table, no progress, no summary: errors only.", RUNS},
+	{"state", CLI_WORD, VALUE(state), "STATE", "Which jobs are listed", .otherwise = "live",
+		.words = submit_list_states, FOR(LIST)},
+	{"limit", CLI_WHOLE, VALUE(limit), "N", "How many jobs are listed at most.", .otherwise = "1000", .low = 1,
+		.high = INT32_MAX, FOR(LIST)},
+	{"all", CLI_FLAG, VALUE(all), NULL, "Instead of a JOB: all jobs, from now on.", FOR(WATCH)},
 	{"json", CLI_FLAG, VALUE(json), NULL, "One JSON object per line."},
 	{"log-level", CLI_WORD, VALUE(log_level), "LEVEL", "What goes to standard error", .otherwise = "warning",
 		.words = cli_log_levels},
@@ -83,8 +89,15 @@ static const struct cli_verb verbs[] = {
 		"Run the model on JPEG, PNG, .npy or idx files; @FILE stands for the files that FILE "
 		"lists, one a line. With --handler there is no MODEL.",
 		.at_least = 1, .at_most = SIZE_MAX},
-	[STATUS] = {"status", "", "Show the master, its workers and its jobs.", 0, 0},
+	[STATUS] = {"status", "[JOB]",
+		"Show the master and its workers, or one job and its tasks. JOB is the job's id, or at least its first "
+		"8 digits.",
+		0, 1},
 	[LIST] = {"list", "", "Show the jobs.", 0, 0},
+	[WATCH] = {"watch", "[JOB]",
+		"Print a line whenever the job has changed, until it ends: 0 done, 1 cancelled, failed, or some item "
+		"failed.",
+		0, 1},
 	[MODEL_SHOW] = {"model show", "MODEL",
 		"Show what the model takes and gives, its operators, and what it needs of this machine's memory.",
 		.at_least = 1, .at_most = 1},
@@ -115,6 +128,7 @@ static int (*const actions[])(const struct submit *submit, struct dls_error *err
 	[RUN] = submit_run,
 	[STATUS] = submit_status,
 	[LIST] = submit_list,
+	[WATCH] = submit_watch,
 	[MODEL_SHOW] = submit_model_show,
 	[MODEL_RUN] = submit_model_run,
 	[MODEL_PROFILE] = submit_model_profile,
@@ -165,6 +179,8 @@ static int check(const struct submit_values *values, const struct cli_options *f
 	if (found->verb == MODEL_PROFILE && found->operand_count > 1 && is_given(found, "batch"))
 		return cli_fail(
 			err, DLS_EINVAL, "--batch has no effect with INPUT: the files say how many items there are");
+	if (found->verb == WATCH && !values->all == !found->operand_count)
+		return cli_fail(err, DLS_EINVAL, "watch needs a JOB or --all, and not both");
 	if (values->quiet && values->json)
 		return cli_fail(err, DLS_EINVAL, "--quiet and --json exclude each other");
 	return rules_of[found->verb] ? cli_rules_check(rules_of[found->verb], options, found->given, values, err) : 0;

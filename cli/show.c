@@ -170,15 +170,18 @@ static void print_object(const cJSON *object, int indent)
 	}
 }
 
-int cli_show(const char *json, struct dls_error *err)
+void cli_show(const cJSON *object)
+{
+	print_object(object, 0);
+}
+
+int cli_show_text(const char *json, struct dls_error *err)
 {
 	cJSON *object = cJSON_Parse(json);
+	int rc = cJSON_IsObject(object) ? 0 : cli_fail(err, DLS_EFORMAT, "the answer is not a JSON object");
 
-	if (!cJSON_IsObject(object)) {
-		cJSON_Delete(object);
-		return cli_fail(err, DLS_EFORMAT, "the answer is not a JSON object");
-	}
-	print_object(object, 0);
+	if (rc == 0)
+		cli_show(object);
 	cJSON_Delete(object);
-	return 0;
+	return rc;
 }

@@ -5,7 +5,10 @@
 
 #include <dlsched/error.h>
 
+struct cJSON;
+
 /* Errors: DLS_EFORMAT (no JSON object). */
-int cli_show(const char *json, struct dls_error *err);
+int cli_show_text(const char *json, struct dls_error *err);
+void cli_show(const struct cJSON *object);
 
 #endif

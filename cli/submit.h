@@ -32,9 +32,16 @@ struct submit_values {
 	int progress; /* -1: on a terminal */
 	int quiet;
 
+	int state; /* index in submit_list_states */
+	int64_t limit;
+	int all;
+
 	int log_level;
 	int json;
 };
+
+/* What list can be asked for: words of the master's. */
+extern const char *const submit_list_states[];
 
 /* What a verb gets. */
 struct submit {
@@ -49,12 +56,10 @@ struct submit {
 int submit_run(const struct submit *submit, struct dls_error *err);
 int submit_status(const struct submit *submit, struct dls_error *err);
 int submit_list(const struct submit *submit, struct dls_error *err);
+int submit_watch(const struct submit *submit, struct dls_error *err);
 int submit_model_show(const struct submit *submit, struct dls_error *err);
 int submit_model_run(const struct submit *submit, struct dls_error *err);
 int submit_model_profile(const struct submit *submit, struct dls_error *err);
-
-/* Prints the JSON object, as it is with --json, else for people; it is freed. Errors: DLS_EFORMAT, DLS_EIO. */
-int submit_print(const struct submit *submit, char *json, struct dls_error *err);
 
 /* A client of the master that the options name; nothing is waited for. Errors: as dls_client_create. */
 int submit_client_create(

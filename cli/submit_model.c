@@ -16,7 +16,7 @@ static int show(
 	static const char people[] =
 		"plan:\n  batch: %" PRId64 "\n  weight_bytes: %" PRIu64 "\n  activation_bytes: %" PRIu64 "\n";
 	int64_t batch = submit->values->batch;
-	int rc = submit->values->json ? 0 : cli_show(json, err);
+	int rc = submit->values->json ? 0 : cli_show_text(json, err);
 
 	if (rc)
 		return rc;
@@ -50,6 +50,19 @@ int submit_model_show(const struct submit *submit, struct dls_error *err)
 	return rc ? -1 : 0;
 }
 
+/* The JSON is freed. */
+static int print(const struct submit *submit, char *json, struct dls_error *err)
+{
+	int rc = 0;
+
+	if (submit->values->json)
+		printf("%s\n", json);
+	else
+		rc = cli_show_text(json, err);
+	dls_free(submit->ctx, json);
+	return rc ? rc : cli_check_output(err);
+}
+
 int submit_model_profile(const struct submit *submit, struct dls_error *err)
 {
 	bool made_up = submit->operand_count == 1;
@@ -66,7 +79,7 @@ int submit_model_profile(const struct submit *submit, struct dls_error *err)
 		rc = dls_model_profile(model, files.inputs, files.count, made_up ? submit->values->batch : 0,
 			(uint32_t)submit->values->runs, &json, err);
 	if (rc == 0)
-		rc = submit_print(submit, json, err);
+		rc = print(submit, json, err);
 	cli_tensors_fini(&files);
 	dls_model_destroy(model);
 	return rc ? -1 : 0;

@@ -49,9 +49,9 @@ int dls_client_wait(struct dls_client *client, int timeout_ms, struct dls_error 
 int dls_client_fd(struct dls_client *client);
 int dls_client_process(struct dls_client *client, struct dls_error *err);
 
-/* Asks the master; the answer is a JSON object. Commands: {"command":"status"} (the master, its workers and totals),
- * {"command":"jobs"} (live jobs). The caller frees *json_out with dls_free. Errors: DLS_EUNREACHABLE, DLS_ETIMEOUT,
- * DLS_EINVAL (unknown command). */
+/* Asks the master, {"command":"status"} for instance; the answer is a JSON object. docs/PROTOCOL.md lists the commands,
+ * docs/CLI.md what the answers hold. The caller frees *json_out with dls_free. Errors: DLS_EUNREACHABLE, DLS_ETIMEOUT,
+ * DLS_EINVAL (unknown command or member), DLS_EBUSY (too many at once), and those of the command. */
 int dls_client_command(
 	struct dls_client *client, const char *json, int timeout_ms, char **json_out, struct dls_error *err);
 

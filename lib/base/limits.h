@@ -62,6 +62,9 @@
 #define DLSI_RECEIVED_RANGES     16384                   /* ranges of a job's items that a client says it has ... */
 #define DLSI_DONE_RANGES         (16 * 1024 * 1024)      /* ... and none while all jobs have so many done */
 #define DLSI_ANSWERS_PER_TURN    16                      /* to the commands of one client */
+#define DLSI_LISTED              256                     /* entries of a list in an answer ... */
+#define DLSI_LOOKED_AT           4096                    /* ... and those looked at for it */
+#define DLSI_ENDED_JOBS          4096                    /* that a master still knows */
 
 /* Work at a client and at a worker */
 #define DLSI_WINDOW_ITEMS    4096                   /* results kept for a job, unless its client says otherwise */

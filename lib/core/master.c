@@ -68,6 +68,8 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 	dlsi_list_init(&master->workers);
 	dlsi_list_init(&master->clients);
 	dlsi_list_init(&master->jobs);
+	dlsi_list_init(&master->changed);
+	dlsi_list_init(&master->ended);
 	dlsi_list_init(&master->proposals);
 	for (unsigned i = 0; i < DLSI_DEVICE_CREDITS; i++)
 		dlsi_list_init(&master->loaded[i]);
@@ -106,6 +108,7 @@ void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effect
 	dlsi_list_each (client, &master->clients)
 		dlsi_client_destroy(master, dlsi_list_entry(client, struct client, node));
 	dlsi_releases_flush(&master->releases, master->effects);
+	dlsi_ended_forget_all(master);
 	free_proposals(master);
 	master->config.policy->destroy(master->policy);
 	dlsi_free(master->alloc, master->peers);

@@ -30,6 +30,7 @@ struct job *dlsi_job_create(struct dlsi_master *master, const struct dlsi_id *id
 	dlsi_list_init(&job->tasks);
 	dlsi_list_init(&job->workers);
 	dlsi_list_init(&job->client_node);
+	dlsi_list_init(&job->change_node);
 	dlsi_list_append(&master->jobs, &job->node);
 	return job;
 }
@@ -81,6 +82,7 @@ void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 	dlsi_map_remove(&master->job_by_id, &job->policy.id);
 	dlsi_list_remove(&job->node);
 	dlsi_list_remove(&job->client_node);
+	dlsi_list_remove(&job->change_node);
 	if (!job->durable)
 		settle(master, job);
 	dlsi_ranges_fini(&job->done);
@@ -91,11 +93,20 @@ void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 	dlsi_free(master->alloc, job);
 }
 
+/* Who watches is told of it. */
+static void note_change(struct dlsi_master *master, struct job *job)
+{
+	job->change = ++master->changes;
+	dlsi_list_remove(&job->change_node);
+	dlsi_list_append(&master->changed, &job->change_node);
+}
+
 uint64_t dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dlsi_change *change)
 {
 	uint64_t added = 0;
 	size_t ranges = job->done.count;
 
+	note_change(master, job);
 	switch (change->kind) {
 	case DLSI_CHANGE_SUBMIT:
 		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, DLSI_JOB_ACTIVE, &master->refused_transitions);
@@ -159,10 +170,12 @@ static bool follow_up(struct dlsi_master *master, struct job *job, const struct 
 	case DLSI_CHANGE_END:
 		dlsi_news_ended(master, job, change->end.sentence);
 		post_end(master, job, change);
-		if (durable)
+		if (durable) {
 			forget(master, job);
-		else
+		} else {
+			dlsi_ended_keep(master, job, change);
 			dlsi_job_destroy(master, job);
+		}
 		return durable;
 	}
 	if (job->state == DLSI_JOB_ACTIVE && job->done_items == job->count) {

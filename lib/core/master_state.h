@@ -51,6 +51,7 @@ struct device {
 	uint64_t task_ns; /* averages */
 	uint64_t task_bytes;
 	uint64_t done_tasks;
+	int64_t turned_ns; /* when its last result came: the next task runs since then */
 	char *name;
 };
 
@@ -71,7 +72,8 @@ struct worker {
 	uint16_t device_count;
 	struct handler **handlers;
 	uint16_t handler_count;
-	struct dlsi_list tasks;
+	struct dlsi_list tasks;   /* that it has not answered, in the order in which they were given */
+	struct dlsi_list offers;  /* tasks whose results it keeps */
 	struct dlsi_list jobs;    /* acquaintances */
 	struct dlsi_buffer taken; /* u64 each: attempts to confirm in the next message */
 	uint64_t done_items;
@@ -117,8 +119,10 @@ struct spec {
 };
 
 struct job {
-	struct dlsi_list node;        /* on master->jobs */
+	struct dlsi_list node;        /* on master->jobs, in the order of policy.number */
 	struct dlsi_list client_node; /* on client->jobs */
+	struct dlsi_list change_node; /* on master->changed, in the order of `change` */
+	uint64_t change;              /* the number of its last change */
 	struct dlsi_policy_job policy;
 	struct dlsi_id token;
 	struct spec *spec;
@@ -142,6 +146,7 @@ struct job {
 	struct dlsi_blob manifest_blob;
 	uint32_t manifest_head;
 	struct dlsi_list tasks;
+	uint64_t task_count;
 	uint64_t running;         /* items of tasks at workers */
 	uint64_t returned;        /* items whose results wait */
 	unsigned lost_offers;     /* one after another */
@@ -153,16 +158,30 @@ struct job {
 
 struct task {
 	struct dlsi_list job_node;
-	struct dlsi_list worker_node; /* linked while its worker runs it or holds its result */
+	struct dlsi_list worker_node; /* on its worker's tasks or offers */
 	struct job *job;
 	struct device *device; /* NULL once its worker is gone */
 	uint64_t attempt;
 	uint64_t first, end;
+	int64_t given_ns;            /* when its worker was given it */
 	uint8_t state;               /* enum dlsi_task_state */
 	struct dlsi_payload payload; /* of the result, if it travels inside messages */
 	struct dlsi_result result;   /* its texts are the origin's */
 	struct origin *origin;       /* NULL: no result yet */
 	bool presented;              /* by its worker, which has registered again */
+};
+
+/* What is still known of an attached job that has ended. */
+struct ended {
+	struct dlsi_list node; /* on master->ended, in the order of `change` */
+	uint64_t change;       /* its end's number */
+	struct dlsi_id id;
+	uint8_t state; /* enum dlsi_job_state */
+	int32_t code;
+	int32_t priority;
+	uint64_t count, done_items, failed_items;
+	int64_t begun_ns, ended_ns;
+	const char *tenant, *handler, *sentence; /* behind it, in the same memory */
 };
 
 /* What workers offer and specifications ask for, and who can run it now. */
@@ -209,6 +228,10 @@ struct dlsi_master {
 	struct dlsi_heap timers;
 
 	struct dlsi_list workers, clients, jobs;
+	struct dlsi_list changed; /* jobs, the one that changed last at the end */
+	struct dlsi_list ended;
+	uint64_t ended_count;
+	uint64_t changes; /* counts them */
 	struct dlsi_map worker_by_incarnation, worker_by_name, client_by_incarnation, handler_by_name;
 	struct dlsi_map job_by_id, spec_by_key, task_by_attempt, known;
 	struct dlsi_list loaded[DLSI_DEVICE_CREDITS]; /* devices with a free credit, by the tasks they hold */
@@ -351,6 +374,10 @@ void dlsi_job_refresh(struct dlsi_master *master, struct job *job);
 bool dlsi_job_take(struct job *job, struct dlsi_range *range_out);
 void dlsi_job_give_back(struct dlsi_master *master, struct job *job, uint64_t first, uint64_t end);
 
+/* master_ended.c: jobs that have ended */
+void dlsi_ended_keep(struct dlsi_master *master, const struct job *job, const struct dlsi_change *end);
+void dlsi_ended_forget_all(struct dlsi_master *master);
+
 /* master_recovery.c: ends jobs whose last item is in the log but not their end */
 void dlsi_master_end_complete_jobs(struct dlsi_master *master);
 
@@ -368,6 +395,9 @@ bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 	struct dlsi_payload payload);
 void dlsi_task_taken(struct dlsi_master *master, struct task *task);
 
+/* How long its device is busy with it, as measured so far; 0: not known. */
+uint64_t dlsi_task_expected_ns(const struct task *task);
+
 /* Gives its items back unless they are not wanted any more, and ends the task. */
 void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_back);
 
@@ -384,7 +414,7 @@ void dlsi_news_gap(struct dlsi_master *master, uint64_t sent, uint64_t received)
 void dlsi_news_accepted(struct dlsi_master *master, const struct job *job);
 void dlsi_news_ended(struct dlsi_master *master, const struct job *job, struct dlsi_text sentence);
 
-/* master_report.c: answers to commands */
+/* master_commands.c: what clients ask and tell the master, and its answers */
 void dlsi_master_answer(struct dlsi_master *master, struct client *client, const struct dlsi_command *command);
 
 #endif

@@ -67,7 +67,9 @@ static struct task *create(struct dlsi_master *master, struct job *job, struct d
 	task->device = device;
 	task->first = range.first;
 	task->end = range.end;
+	task->given_ns = master->now_ns;
 	dlsi_list_append(&job->tasks, &task->job_node);
+	job->task_count++;
 	dlsi_list_append(&device->worker->tasks, &task->worker_node);
 	return task;
 }
@@ -119,6 +121,7 @@ static void destroy(struct dlsi_master *master, struct task *task)
 
 	dlsi_map_remove(&master->task_by_attempt, &key);
 	dlsi_list_remove(&task->job_node);
+	task->job->task_count--;
 	dlsi_list_remove(&task->worker_node);
 	if (task->origin)
 		unhold(master, task);
@@ -154,6 +157,7 @@ static void take_in(
 
 	move(master, task, DLSI_TASK_RETURNED);
 	dlsi_device_measure(device, record->elapsed_ns, record->bytes);
+	device->turned_ns = master->now_ns;
 	dlsi_device_free(master, device);
 	device->worker->done_items += items;
 	master->done_tasks++;
@@ -163,10 +167,12 @@ static void take_in(
 	keep_result(task, record, device->worker->origin);
 	task->payload = payload;
 	hold(master, task);
-	if (!payload.handle)
-		return;
-	dlsi_worker_confirm(master, device->worker, task->attempt);
 	dlsi_list_remove(&task->worker_node);
+	if (!payload.handle) {
+		dlsi_list_append(&device->worker->offers, &task->worker_node);
+		return;
+	}
+	dlsi_worker_confirm(master, device->worker, task->attempt);
 	task->device = NULL;
 }
 
@@ -205,6 +211,15 @@ bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 		dlsi_job_refresh(master, task->job);
 	}
 	return true;
+}
+
+uint64_t dlsi_task_expected_ns(const struct task *task)
+{
+	uint64_t item_ns = task->job->measured.item_ns;
+
+	if (item_ns)
+		return item_ns * (task->end - task->first);
+	return task->device ? task->device->task_ns : 0;
 }
 
 void dlsi_task_taken(struct dlsi_master *master, struct task *task)

@@ -133,6 +133,7 @@ static struct worker *create(struct dlsi_master *master, const struct dlsi_regis
 	if (!worker)
 		return NULL;
 	dlsi_list_init(&worker->tasks);
+	dlsi_list_init(&worker->offers);
 	dlsi_list_init(&worker->jobs);
 	dlsi_buffer_init(&worker->taken, master->alloc);
 	worker->grace.kind = TIMER_WORKER_GRACE;
@@ -179,15 +180,12 @@ void dlsi_worker_destroy(struct dlsi_master *master, struct worker *worker)
 		       name = dlsi_hash_key(worker->origin->name, strlen(worker->origin->name));
 
 	detach(master, worker);
-	dlsi_list_each (node, &worker->tasks) {
-		struct task *task = dlsi_list_entry(node, struct task, worker_node);
-
-		if (task->state == DLSI_TASK_ASSIGNED) {
-			dlsi_task_drop(master, task, true);
-		} else { /* an offer: the client may have it already, or will say that it cannot be fetched */
-			task->device = NULL;
-			dlsi_list_remove(node);
-		}
+	dlsi_list_each (node, &worker->tasks)
+		dlsi_task_drop(master, dlsi_list_entry(node, struct task, worker_node), true);
+	dlsi_list_each (
+		node, &worker->offers) { /* the client may have it already, or will say that it cannot be fetched */
+		dlsi_list_entry(node, struct task, worker_node)->device = NULL;
+		dlsi_list_remove(node);
 	}
 	dlsi_list_each (node, &worker->jobs)
 		dlsi_master_part(master, dlsi_list_entry(node, struct acquaintance, worker_node));
@@ -288,7 +286,7 @@ static void reconcile(struct dlsi_master *master, struct worker *worker, struct 
 	dlsi_list_each (node, &worker->tasks) {
 		struct task *task = dlsi_list_entry(node, struct task, worker_node);
 
-		if (!task->presented && task->state == DLSI_TASK_ASSIGNED)
+		if (!task->presented)
 			dlsi_task_drop(master, task, true);
 	}
 }

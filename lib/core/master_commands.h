@@ -1,0 +1,52 @@
+/* Commands: what clients ask the master or tell it to do, as JSON. One table names them all (master_commands.c); each
+ * is carried out by one function, in the file of its subject, which reads the request's members and fills in the
+ * answer.
+ *
+ * Whatever a command does takes a bounded time: a list has DLSI_LISTED entries at most and looks at DLSI_LOOKED_AT, and
+ * says where the next page begins. */
+#ifndef DLSI_MASTER_COMMANDS_H
+#define DLSI_MASTER_COMMANDS_H
+
+#include "base/json.h"
+#include "core/master_state.h"
+
+struct request {
+	struct dlsi_master *master;
+	struct client *client; /* who asks */
+	struct dlsi_json_reader reader;
+	cJSON *answer; /* an object */
+	size_t room;   /* bytes that its lists may still take */
+	struct dls_error *err;
+};
+
+/* Whether the list has room for an entry with texts of so many bytes; takes it. */
+bool dlsi_request_has_room(struct request *request, size_t texts);
+
+/* How many entries the list may have, as "limit" asks. */
+unsigned dlsi_request_limit(struct request *request);
+
+/* master_find.c: jobs as people name them, by their id or how it begins. Exactly one of both is found; else an error
+ * whose sentence says why: DLS_EINVAL, DLS_ENOTFOUND. */
+struct found {
+	struct job *job;
+	const struct ended *ended;
+};
+
+int dlsi_find_job(const struct dlsi_master *master, const char *text, struct found *found_out, struct dls_error *err);
+
+/* master_describe.c: jobs and tasks as answers show them. NULL: memory is exhausted */
+const char *dlsi_describe_state(const struct job *job);
+size_t dlsi_describe_job_texts(const struct job *job);       /* bytes of texts in it */
+size_t dlsi_describe_ended_texts(const struct ended *ended); /* the same */
+cJSON *dlsi_describe_job(const struct dlsi_master *master, const struct job *job);
+cJSON *dlsi_describe_ended(const struct dlsi_master *master, const struct ended *ended);
+cJSON *dlsi_describe_task(const struct dlsi_master *master, const struct task *task);
+
+/* The commands. 0, or an error whose sentence is the answer. */
+int dlsi_command_status(struct request *request);  /* master_report.c */
+int dlsi_command_workers(struct request *request); /* master_report.c */
+int dlsi_command_jobs(struct request *request);    /* master_lists.c */
+int dlsi_command_changes(struct request *request); /* master_changes.c */
+int dlsi_command_job(struct request *request);     /* master_describe.c */
+
+#endif

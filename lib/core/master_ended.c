@@ -1,0 +1,57 @@
+/* Attached jobs that have ended: the last DLSI_ENDED_JOBS of them, for whoever asks how they did. Kept as far as there
+ * is memory: nothing depends on them. */
+#include "core/master_state.h"
+
+#include <string.h>
+
+/* Copies the text and its NUL to *at, moves it behind, and returns the copy. */
+static const char *keep_text(char **at, const char *text, size_t length)
+{
+	char *copy = *at;
+
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	*at += length + 1;
+	return copy;
+}
+
+static void forget(struct dlsi_master *master, struct ended *ended)
+{
+	dlsi_list_remove(&ended->node);
+	dlsi_free(master->alloc, ended);
+	master->ended_count--;
+}
+
+void dlsi_ended_keep(struct dlsi_master *master, const struct job *job, const struct dlsi_change *end)
+{
+	const char *tenant = job->client->tenant, *handler = job->spec->handler->name;
+	size_t tenant_length = strlen(tenant), handler_length = strlen(handler);
+	struct ended *ended = dlsi_calloc(
+		master->alloc, 1, sizeof *ended + tenant_length + handler_length + end->end.sentence.length + 3);
+	char *texts = (char *)(ended + 1);
+
+	if (!ended)
+		return;
+	ended->change = job->change;
+	ended->id = job->policy.id;
+	ended->state = job->state;
+	ended->code = end->end.code;
+	ended->priority = job->policy.priority;
+	ended->count = job->count;
+	ended->done_items = job->done_items;
+	ended->failed_items = job->failed_items;
+	ended->begun_ns = job->begun_ns;
+	ended->ended_ns = master->now_ns;
+	ended->tenant = keep_text(&texts, tenant, tenant_length);
+	ended->handler = keep_text(&texts, handler, handler_length);
+	ended->sentence = keep_text(&texts, end->end.sentence.data, end->end.sentence.length);
+	dlsi_list_append(&master->ended, &ended->node);
+	if (++master->ended_count > DLSI_ENDED_JOBS)
+		forget(master, dlsi_list_entry(master->ended.next, struct ended, node));
+}
+
+void dlsi_ended_forget_all(struct dlsi_master *master)
+{
+	dlsi_list_each (node, &master->ended)
+		forget(master, dlsi_list_entry(node, struct ended, node));
+}

@@ -1,0 +1,100 @@
+"""What an operator sees of jobs and does to them, from another process than the one that has submitted them."""
+
+import json
+
+from programs import wait_until
+
+
+class Held:
+    """A job whose items wait until the test opens the gate."""
+
+    def __init__(self, programs, master, inputs, gate, *words):
+        self.gate = gate
+        params = json.dumps({"gate": str(gate)})
+        self.program = programs.start(
+            "dls-submit", "run", "--master", master.endpoint, "--handler", "hold", "--params", params, *words, *inputs
+        )
+
+    def open(self):
+        self.gate.touch()
+        return self.program.finish()
+
+
+def jobs(programs, master, *words):
+    ended = programs.submit(master, "list", "--json", *words)
+    assert ended.code == 0, ended.err
+    return [job for page in ended.objects() for job in page["jobs"]]
+
+
+def only_job(programs, master):
+    """The one job there is, once it is there."""
+    return wait_until(lambda: jobs(programs, master), "a job")[0]["job"]
+
+
+def test_status_of_a_job(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    held = Held(programs, master, numbers(2), tmp_path / "gate", "--task-items", 1, "--priority", 5)
+    wait_until(programs.journal, "the first item")
+    name = only_job(programs, master)
+    shown = programs.submit(master, "status", "--json", name[:8]).objects()[0]
+    assert (shown["job"], shown["state"], shown["priority"]) == (name, "active", 5)
+    assert (shown["items"], shown["done"], shown["running"], shown["waiting"]) == (2, 0, 2, 0)
+    assert [(task["first"], task["state"]) for task in shown["tasks"]] == [(0, "running"), (1, "queued")]
+    assert {task["worker"] for task in shown["tasks"]} == {"h1"}
+    text = programs.submit(master, "status", name)
+    assert (text.code, "submitted: 20" in text.out, "queued" in text.out) == (0, True, True)
+    assert held.open().code == 0
+    shown = programs.submit(master, "status", "--json", name).objects()[0]
+    assert (shown["state"], shown["done"], shown["failed"]) == ("done", 2, 0)
+    assert [job["job"] for job in jobs(programs, master, "--state", "done")] == [name]
+    assert jobs(programs, master) == jobs(programs, master, "--state", "failed") == []
+
+
+def test_jobs_that_are_not_there(programs):
+    master = programs.master()
+    for verb in ("status", "watch"):
+        ended = programs.submit(master, verb, "0123456789")
+        assert (ended.code, ended.out) == (4, "")
+        assert "knows no job 0123456789" in ended.err
+        ended = programs.submit(master, verb, "mine")
+        assert (ended.code, '"mine" names no job' in ended.err) == (4, True)
+
+
+def test_list_of_one_tenant(programs, numbers):
+    master = programs.master()
+    programs.handler(master, "h1")
+    for tenant in ("anna", "bert", "anna"):
+        assert programs.submit(master, "run", "--handler", "number", "--tenant", tenant, *numbers(1)).code == 0
+    found = jobs(programs, master, "--tenant", "anna", "--state", "all")
+    assert [job["tenant"] for job in found] == ["anna", "anna"]
+    assert len(jobs(programs, master, "--state", "all", "--limit", 2)) == 2
+    text = programs.submit(master, "list", "--state", "all", "--limit", 2)
+    assert "There are more" in text.out
+
+
+def test_watch_until_the_end(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    everything = programs.start("dls-submit", "watch", "--master", master.endpoint, "--all", "--json")
+    held = Held(programs, master, numbers(2), tmp_path / "gate")
+    name = only_job(programs, master)
+    watch = programs.start("dls-submit", "watch", "--master", master.endpoint, name).wait_for(f"{name} active: 0 of 2 items")
+    assert held.open().code == 0
+    ended = watch.finish()
+    assert ended.code == 0, ended.err
+    assert f"{name} done: 2 of 2 items done, 0 failed" in ended.out.splitlines()[-1]
+    everything.wait_for('"done"')
+    assert everything.stop().code == 143
+    seen = [json.loads(line) for line in everything.out().splitlines()]
+    assert {job["job"] for job in seen} == {name}
+    assert [job["state"] for job in seen][-1] == "done"
+
+
+def test_watch_of_a_job_that_fails_in_part(programs, numbers):
+    master = programs.master()
+    programs.handler(master, "h1")
+    assert programs.submit(master, "run", "--handler", "odd-fails", *numbers(2)).code == 1
+    name = jobs(programs, master, "--state", "ended")[0]["job"]
+    ended = programs.submit(master, "watch", name, "--json")
+    assert (ended.code, [job["failed"] for job in ended.objects()]) == (1, [1])
