@@ -82,12 +82,13 @@ int dls_model_prepare(
 /* Runs the model `runs` times (1 to 1,000), after a run that does not count, and tells how long each node took: on
  * `count` inputs as dls_model_run takes them, or where `inputs` is NULL on made-up ones of `batch` items. *json_out is
  * a JSON object, freed by the caller with dls_free: batch, piece (items of it that are computed at once; all times are
- * of a piece), threads, runs, `nodes` in the order of a run, ms and gflops of the whole, weight_bytes and
- * activation_bytes as above. A node has `node` (its name), `operator`, `kernel` (the implementation as oneDNN names it,
- * or "own:" and a kernel of the library's; "eval" is plain C, "none" that nothing is to be done; several steps are
- * separated by commas), `ms` (the median), `share` of the whole, and for convolutions and products of matrices `gflops`
- * (the operations that their definition has, in 10^9 a second). What rewriting has joined with another node has no
- * entry. Errors: as dls_model_prepare and dls_model_run. */
+ * of a piece), threads (that compute a piece together: all, or 1 where a batch has pieces enough for them to take them
+ * apart), runs, `nodes` in the order of a run, ms and gflops of the whole, weight_bytes and activation_bytes as above.
+ * A node has `node` (its name), `operator`, `kernel` (the implementation as oneDNN names it, or "own:" and a kernel of
+ * the library's; "eval" is plain C, "none" that nothing is to be done; several steps are separated by commas), `ms`
+ * (the median), `share` of the whole, and for convolutions and products of matrices `gflops` (the operations that their
+ * definition has, in 10^9 a second). What rewriting has joined with another node has no entry. Errors: as
+ * dls_model_prepare and dls_model_run. */
 int dls_model_profile(struct dls_model *model, const struct dls_tensor *inputs, uint32_t count, int64_t batch,
 	uint32_t runs, char **json_out, struct dls_error *err);
 

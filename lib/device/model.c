@@ -3,18 +3,13 @@
 #include "base/limits.h"
 #include "base/shape.h"
 #include "device/device.h"
+#include "device/lane.h"
 #include "device/piece.h"
+#include "kernel/parallel.h"
 #include "reader/load.h"
 #include "rewrite/rewrite.h"
 #include <stdatomic.h>
 #include <string.h>
-
-/* A program that is ready, for one batch size. */
-struct plan {
-	int64_t batch; /* 0: the place is free */
-	void *program;
-	uint64_t used; /* the model's count of runs when it ran last */
-};
 
 /* What models that share their weights have in common. */
 struct origin {
@@ -23,17 +18,16 @@ struct origin {
 	char *name;
 	struct dlsi_graph *graph;
 	struct dlsi_model_port *ports; /* inputs, then outputs */
-	int64_t piece;                 /* items that are computed at once */
+	struct dlsi_piece piece;
 };
 
 struct dlsi_model {
 	const struct dlsi_alloc *alloc;
 	struct dlsi_device *device;
 	struct origin *origin;
-	void *set; /* NULL: the model is unsized */
-	struct plan plans[DLSI_PLANS_PER_MODEL];
-	const struct plan *last; /* used; NULL: none, or none could be made */
-	uint64_t runs;
+	struct dlsi_lane
+		*lanes; /* the first one is that of the caller and its team, the others are for threads apart */
+	int lane_count;
 };
 
 struct dlsi_model_port dlsi_model_port_of(const struct dlsi_value *value)
@@ -90,7 +84,8 @@ static int read(const struct dlsi_alloc *alloc, const char *name, const struct d
 		rc = list_ports(origin, err);
 	if (rc == 0 && !origin->graph->unsized) {
 		rc = dlsi_graph_rewrite(origin->graph, err);
-		origin->piece = rc ? 0 : dlsi_piece_items(origin->graph);
+		if (rc == 0)
+			origin->piece = dlsi_piece_of(origin->graph);
 	}
 	if (rc)
 		drop(origin);
@@ -99,32 +94,43 @@ static int read(const struct dlsi_alloc *alloc, const char *name, const struct d
 	return rc;
 }
 
+/* With room for one lane. */
 static struct dlsi_model *make(const struct dlsi_alloc *alloc, struct dlsi_device *device)
 {
 	struct dlsi_model *model = dlsi_calloc(alloc, 1, sizeof *model);
 
-	if (model) {
-		model->alloc = alloc;
-		model->device = device;
-	}
-	return model;
+	if (!model)
+		return NULL;
+	*model = (struct dlsi_model){
+		.alloc = alloc, .device = device, .lanes = dlsi_calloc(alloc, 1, sizeof *model->lanes)};
+	if (model->lanes)
+		return model;
+	dlsi_free(alloc, model);
+	return NULL;
+}
+
+static void add_lane(struct dlsi_model *model, void *set)
+{
+	dlsi_lane_init(&model->lanes[model->lane_count++], model->device, set);
 }
 
 int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, const char *name,
 	const struct dlsi_onnx *onnx, struct dlsi_model **model_out, struct dls_error *err)
 {
 	struct dlsi_model *model = make(alloc, device);
+	void *set = NULL;
 	int rc;
 
 	if (!model)
 		return dlsi_fail_memory(err);
 	rc = read(alloc, name, onnx, &model->origin, err);
 	if (rc == 0 && !model->origin->graph->unsized)
-		rc = device->ops->set_create(device->state, model->origin->graph, &model->set, err);
+		rc = device->ops->set_create(device->state, model->origin->graph, &set, err);
 	if (rc) {
 		dlsi_model_destroy(model);
 		return dlsi_fail_in(err, rc, "%s", name);
 	}
+	add_lane(model, set);
 	*model_out = model;
 	return 0;
 }
@@ -132,30 +138,31 @@ int dlsi_model_load(const struct dlsi_alloc *alloc, struct dlsi_device *device, 
 int dlsi_model_share(const struct dlsi_model *model, struct dlsi_model **other_out, struct dls_error *err)
 {
 	struct dlsi_model *other = make(model->alloc, model->device);
+	void *set = NULL;
 	int rc = 0;
 
 	if (!other)
 		return dlsi_fail_memory(err);
 	other->origin = model->origin;
 	atomic_fetch_add(&other->origin->models, 1);
-	if (model->set)
-		rc = model->device->ops->set_share(model->set, &other->set, err);
-	if (rc)
+	if (model->lanes[0].set)
+		rc = model->device->ops->set_share(model->lanes[0].set, &set, err);
+	if (rc) {
 		dlsi_model_destroy(other);
-	else
-		*other_out = other;
-	return rc;
+		return rc;
+	}
+	add_lane(other, set);
+	*other_out = other;
+	return 0;
 }
 
 void dlsi_model_destroy(struct dlsi_model *model)
 {
 	if (!model)
 		return;
-	for (int i = 0; i < DLSI_PLANS_PER_MODEL; i++)
-		if (model->plans[i].batch)
-			model->device->ops->program_destroy(model->plans[i].program);
-	if (model->set)
-		model->device->ops->set_destroy(model->set);
+	for (int i = 0; i < model->lane_count; i++)
+		dlsi_lane_fini(&model->lanes[i]);
+	dlsi_free(model->alloc, model->lanes);
 	drop(model->origin);
 	dlsi_free(model->alloc, model);
 }
@@ -242,38 +249,6 @@ static int shape_output(const struct dlsi_model *model, const struct dlsi_model_
 	return 0;
 }
 
-static int use(struct dlsi_model *model, struct plan *plan)
-{
-	plan->used = ++model->runs;
-	model->last = plan;
-	return 0;
-}
-
-/* Makes the plan for this batch size the last one; in place of the one unused for longest if it is not there. */
-static int use_plan(struct dlsi_model *model, int64_t batch, struct dls_error *err)
-{
-	struct plan *oldest = &model->plans[0];
-	void *program;
-	int rc;
-
-	for (int i = 0; i < DLSI_PLANS_PER_MODEL; i++) {
-		if (model->plans[i].batch == batch)
-			return use(model, &model->plans[i]);
-		if (model->plans[i].used < oldest->used)
-			oldest = &model->plans[i];
-	}
-	if (oldest->batch)
-		model->device->ops->program_destroy(oldest->program);
-	*oldest = (struct plan){0};
-	model->last = NULL;
-	rc = model->device->ops->program_create(model->set, batch, &program, err);
-	if (rc)
-		return dlsi_fail_in(err, rc, "%s", model->origin->name);
-	oldest->batch = batch;
-	oldest->program = program;
-	return use(model, oldest);
-}
-
 static int check_batch(const struct dlsi_model *model, int64_t batch, struct dls_error *err)
 {
 	if (model->origin->graph->unsized)
@@ -289,14 +264,66 @@ static int check_batch(const struct dlsi_model *model, int64_t batch, struct dls
 	return 0;
 }
 
-int dlsi_model_prepare(struct dlsi_model *model, int64_t batch, struct dls_error *err)
+static int make_lanes(struct dlsi_model *model, int count, struct dls_error *err)
 {
-	const int64_t piece = model->origin->piece;
-	int rc = check_batch(model, batch, err);
+	struct dlsi_lane *grown;
+	int rc = 0;
 
-	if (rc == 0 && batch > piece && batch % piece)
-		rc = use_plan(model, batch % piece, err);
-	return rc ? rc : use_plan(model, batch < piece ? batch : piece, err);
+	if (count <= model->lane_count)
+		return 0;
+	grown = dlsi_realloc(model->alloc, model->lanes, (size_t)count * sizeof *grown);
+	if (!grown)
+		return dlsi_fail_memory(err);
+	model->lanes = grown;
+	while (rc == 0 && model->lane_count < count) {
+		void *set;
+
+		rc = model->device->ops->set_share(model->lanes[0].set, &set, err);
+		if (rc == 0)
+			add_lane(model, set);
+	}
+	return rc;
+}
+
+/* A batch that is run or made ready: how it is cut, and how many lanes have parts of it at a time. */
+struct batch {
+	struct dlsi_model *model;
+	int64_t items;
+	struct dlsi_cut cut;
+	int lanes;
+};
+
+static struct batch batch_of(struct dlsi_model *model, int64_t items)
+{
+	const int threads = dlsi_parallel_threads();
+	const struct dlsi_cut cut = dlsi_piece_cut(&model->origin->piece, items, threads);
+
+	return (struct batch){.model = model, .items = items, .cut = cut, .lanes = cut.threads < threads ? threads : 1};
+}
+
+/* The programs for parts of the batch, which differ by one item at most; the larger one becomes the last. */
+static int prepare(const struct batch *batch, struct dls_error *err)
+{
+	const int64_t small = batch->items / batch->cut.count, large = small + (batch->items % batch->cut.count != 0);
+	int rc = make_lanes(batch->model, batch->lanes, err);
+
+	for (int i = 0; rc == 0 && i < batch->lanes; i++) {
+		rc = dlsi_lane_use(&batch->model->lanes[i], small, batch->cut.threads, err);
+		if (rc == 0)
+			rc = dlsi_lane_use(&batch->model->lanes[i], large, batch->cut.threads, err);
+	}
+	return rc ? dlsi_fail_in(err, rc, "%s", batch->model->origin->name) : 0;
+}
+
+int dlsi_model_prepare(struct dlsi_model *model, int64_t items, struct dls_error *err)
+{
+	struct batch batch;
+	int rc = check_batch(model, items, err);
+
+	if (rc)
+		return rc;
+	batch = batch_of(model, items);
+	return prepare(&batch, err);
 }
 
 static int check_tensors(const struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs,
@@ -311,86 +338,155 @@ static int check_tensors(const struct dlsi_model *model, int64_t batch, const st
 	return rc;
 }
 
-static int run_plan(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs,
-	struct dls_tensor *outputs, int64_t *step_ns, struct dls_error *err)
-{
-	int rc = use_plan(model, batch, err);
-
-	if (rc)
-		return rc;
-	rc = model->device->ops->program_run(model->last->program, inputs, outputs, step_ns, err);
-	return rc ? dlsi_fail_in(err, rc, "%s", model->origin->name) : 0;
-}
-
-/* The rows [first, first + count) of each tensor of a batch. */
-static void cut(const struct dls_tensor *whole, size_t tensors, int64_t batch, int64_t first, int64_t count,
+/* The rows [first, end) of each tensor of a batch. */
+static void take_rows(const struct dls_tensor *whole, size_t tensors, int64_t batch, int64_t first, int64_t end,
 	struct dls_tensor *out)
 {
 	for (size_t i = 0; i < tensors; i++) {
 		const size_t row = whole[i].bytes / (size_t)batch;
 
 		out[i] = whole[i];
-		out[i].dims[0] = count;
+		out[i].dims[0] = end - first;
 		out[i].data = (const uint8_t *)whole[i].data + (size_t)first * row;
-		out[i].bytes = (size_t)count * row;
+		out[i].bytes = (size_t)(end - first) * row;
 	}
 }
 
-static int run_pieces(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs,
-	const struct dls_tensor *outputs, struct dls_error *err)
+/* A lane's share of a run. */
+struct share {
+	struct dls_tensor *tensors; /* of the part: the inputs, then the outputs */
+	int rc;
+	struct dls_error err;
+};
+
+struct run {
+	struct batch batch;
+	const struct dls_tensor *inputs, *outputs;
+	size_t input_count, output_count;
+	struct share *shares;
+};
+
+static int run_program(struct dlsi_lane *lane, const struct dls_tensor *inputs, struct dls_tensor *outputs,
+	int64_t *step_ns, struct dls_error *err)
 {
-	const size_t input_count = model->origin->graph->input_count, output_count = model->origin->graph->output_count;
-	struct dls_tensor *tensors = dlsi_calloc(model->alloc, input_count + output_count, sizeof *tensors);
-	int rc = tensors ? 0 : dlsi_fail_memory(err);
+	return lane->device->ops->program_run(lane->plans[lane->last].program, inputs, outputs, step_ns, err);
+}
 
-	for (int64_t first = 0; rc == 0 && first < batch; first += model->origin->piece) {
-		const int64_t left = batch - first, count = left < model->origin->piece ? left : model->origin->piece;
+/* All programs are there: nothing is made here. */
+static void run_part(void *arg, int64_t part, int lane_number)
+{
+	const struct run *run = arg;
+	const struct batch *batch = &run->batch;
+	struct share *share = &run->shares[lane_number];
+	struct dlsi_lane *lane = &batch->model->lanes[lane_number];
+	const int64_t first = part * batch->items / batch->cut.count;
+	const int64_t end = (part + 1) * batch->items / batch->cut.count;
 
-		cut(inputs, input_count, batch, first, count, tensors);
-		cut(outputs, output_count, batch, first, count, tensors + input_count);
-		rc = run_plan(model, count, tensors, tensors + input_count, NULL, err);
+	if (share->rc)
+		return;
+	take_rows(run->inputs, run->input_count, batch->items, first, end, share->tensors);
+	take_rows(run->outputs, run->output_count, batch->items, first, end, share->tensors + run->input_count);
+	share->rc = dlsi_lane_use(lane, end - first, batch->cut.threads, &share->err);
+	if (share->rc == 0)
+		share->rc = run_program(lane, share->tensors, share->tensors + run->input_count, NULL, &share->err);
+}
+
+static int make_shares(struct run *run, struct dls_error *err)
+{
+	const struct dlsi_alloc *alloc = run->batch.model->alloc;
+	const size_t count = run->input_count + run->output_count, lanes = (size_t)run->batch.lanes;
+	struct dls_tensor *tensors = dlsi_calloc(alloc, lanes * count, sizeof *tensors);
+
+	run->shares = dlsi_calloc(alloc, lanes, sizeof *run->shares);
+	if (!tensors || !run->shares) {
+		dlsi_free(alloc, tensors);
+		return dlsi_fail_memory(err);
 	}
-	dlsi_free(model->alloc, tensors);
-	return rc;
+	for (size_t i = 0; i < lanes; i++)
+		run->shares[i].tensors = tensors + i * count;
+	return 0;
+}
+
+static int run_parts(struct run *run, struct dls_error *err)
+{
+	const struct dlsi_model *model = run->batch.model;
+	int rc = make_shares(run, err);
+
+	if (rc == 0)
+		dlsi_parallel(run->batch.lanes, run->batch.cut.count, run_part, run);
+	for (int i = 0; rc == 0 && i < run->batch.lanes; i++) {
+		rc = run->shares[i].rc;
+		if (rc && err)
+			*err = run->shares[i].err;
+	}
+	if (run->shares)
+		dlsi_free(model->alloc, run->shares[0].tensors);
+	dlsi_free(model->alloc, run->shares);
+	return rc ? dlsi_fail_in(err, rc, "%s", model->origin->name) : 0;
+}
+
+/* All at once, by the program that was used last. */
+static int run_whole(struct dlsi_model *model, const struct dls_tensor *inputs, struct dls_tensor *outputs,
+	int64_t *step_ns, struct dls_error *err)
+{
+	int rc = run_program(&model->lanes[0], inputs, outputs, step_ns, err);
+
+	return rc ? dlsi_fail_in(err, rc, "%s", model->origin->name) : 0;
 }
 
 int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs, struct dls_tensor *outputs,
 	struct dls_error *err)
 {
+	struct run run = {.inputs = inputs,
+		.outputs = outputs,
+		.input_count = model->origin->graph->input_count,
+		.output_count = model->origin->graph->output_count};
 	int rc = check_tensors(model, batch, inputs, outputs, err);
 
 	if (rc)
 		return rc;
-	if (batch > model->origin->piece)
-		return run_pieces(model, batch, inputs, outputs, err);
-	rc = run_plan(model, batch, inputs, outputs, NULL, err);
-	for (size_t i = 0; rc == 0 && i < model->origin->graph->output_count; i++)
+	run.batch = batch_of(model, batch);
+	rc = prepare(&run.batch, err);
+	if (rc == 0 && run.batch.cut.count > 1)
+		return run_parts(&run, err);
+	if (rc == 0)
+		rc = run_whole(model, inputs, outputs, NULL, err);
+	for (size_t i = 0; rc == 0 && i < run.output_count; i++)
 		if (dlsi_model_output(model, i)->bounded)
 			dls_tensor_bytes(outputs[i].dtype, outputs[i].rank, outputs[i].dims, &outputs[i].bytes);
 	return rc;
 }
 
-int64_t dlsi_model_piece(const struct dlsi_model *model)
+struct dlsi_model_parts dlsi_model_parts(const struct dlsi_model *model, int64_t batch)
 {
-	return model->origin->piece;
+	const struct dlsi_cut cut = dlsi_piece_cut(&model->origin->piece, batch, dlsi_parallel_threads());
+
+	return (struct dlsi_model_parts){.items = (batch + cut.count - 1) / cut.count, .threads = cut.threads};
 }
 
-int dlsi_model_run_timed(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs,
-	struct dls_tensor *outputs, int64_t *step_ns, struct dls_error *err)
+int dlsi_model_run_timed(struct dlsi_model *model, const struct dls_tensor *inputs, struct dls_tensor *outputs,
+	int64_t *step_ns, struct dls_error *err)
 {
-	int rc = check_tensors(model, batch, inputs, outputs, err);
+	int rc = check_tensors(model, model->lanes[0].plans[model->lanes[0].last].batch, inputs, outputs, err);
 
-	return rc ? rc : run_plan(model, batch, inputs, outputs, step_ns, err);
+	return rc ? rc : run_whole(model, inputs, outputs, step_ns, err);
 }
 
 void dlsi_model_facts(const struct dlsi_model *model, struct dlsi_device_facts *facts_out)
 {
-	model->device->ops->program_facts(model->last->program, facts_out);
+	const struct dlsi_lane *lane = &model->lanes[0];
+	const struct dlsi_plan *plan = &lane->plans[lane->last];
+
+	model->device->ops->program_facts(plan->program, facts_out);
+	if (plan->threads == 1)
+		facts_out->activation_bytes *= (size_t)model->lane_count;
 }
 
 struct dlsi_device_step dlsi_model_step(const struct dlsi_model *model, uint32_t step)
 {
-	return model->device->ops->program_step(model->last->program, step);
+	const struct dlsi_lane *lane = &model->lanes[0];
+
+	return model->device->ops->program_step(lane->plans[lane->last].program, step);
 }
 
 const struct dlsi_graph *dlsi_model_graph(const struct dlsi_model *model)

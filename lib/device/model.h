@@ -89,15 +89,22 @@ int dlsi_model_prepare(struct dlsi_model *model, int64_t batch, struct dls_error
 int dlsi_model_run(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs, struct dls_tensor *outputs,
 	struct dls_error *err);
 
-/* How many items are computed at once (device/piece.h): a larger batch is run in pieces. */
-int64_t dlsi_model_piece(const struct dlsi_model *model);
+/* How a batch is run by the calling thread's team (device/piece.h): in parts of so many items at most, which so many
+ * threads compute together. */
+struct dlsi_model_parts {
+	int64_t items;
+	int threads; /* 1 of a team of more: the threads do parts at the same time, each alone */
+};
 
-/* Runs all items at once and tells how many nanoseconds each step of the plan took: `step_ns` has room for as many as
- * dlsi_model_facts says after dlsi_model_prepare of as many items, which are no more than a piece. */
-int dlsi_model_run_timed(struct dlsi_model *model, int64_t batch, const struct dls_tensor *inputs,
-	struct dls_tensor *outputs, int64_t *step_ns, struct dls_error *err);
+struct dlsi_model_parts dlsi_model_parts(const struct dlsi_model *model, int64_t batch);
 
-/* Of the plan that was prepared or run last; there must be one. Steps are in the order of a run. */
+/* Runs one part of the batch that was prepared last and tells how many nanoseconds each step of the plan took:
+ * `step_ns` has room for as many as dlsi_model_facts says. */
+int dlsi_model_run_timed(struct dlsi_model *model, const struct dls_tensor *inputs, struct dls_tensor *outputs,
+	int64_t *step_ns, struct dls_error *err);
+
+/* Of the plan for a part of the batch that was prepared or run last; there must be one. Steps are in the order of a
+ * run. */
 void dlsi_model_facts(const struct dlsi_model *model, struct dlsi_device_facts *facts_out);
 struct dlsi_device_step dlsi_model_step(const struct dlsi_model *model, uint32_t step);
 

@@ -1,12 +1,21 @@
 #include "device/piece.h"
 
 #include "base/limits.h"
+#include "op/work.h"
 
 enum {
 	LEAST_ITEMS = 4,      /* for threads to share */
 	TIMES_A_LAYER = 2,    /* the weights may be so many times what the largest layer reads and writes */
 	LEAST_BYTES = 1 << 20 /* of what the largest layer reads and writes: about a second cache */
 };
+
+/* What a thread computes and reads in a nanosecond, roughly. */
+#define OPERATIONS    60.0
+#define BYTES         20.0
+#define WEIGHT_BYTES  10.0
+
+#define WEIGHTS_SHARE 0.25    /* of a part's time that may go into reading weights which the others read too */
+#define TOGETHER_NS   40000.0 /* to call threads together that sleep, and to wait for them */
 
 static size_t computed_bytes(const struct dlsi_graph *graph, const uint32_t *values, uint32_t count)
 {
@@ -18,32 +27,86 @@ static size_t computed_bytes(const struct dlsi_graph *graph, const uint32_t *val
 	return bytes;
 }
 
-/* What the node that reads and writes most of it has of one item. */
+/* What the node reads and writes of one item. */
+static size_t layer_bytes(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	return computed_bytes(graph, node->inputs, node->input_count) +
+	       computed_bytes(graph, node->outputs, node->output_count);
+}
+
 static size_t largest_layer_bytes(const struct dlsi_graph *graph)
 {
 	size_t most = 0;
 
 	for (uint32_t i = 0; i < graph->node_count; i++) {
-		const struct dlsi_node *node = &graph->nodes[i];
-		size_t bytes = computed_bytes(graph, node->inputs, node->input_count) +
-			       computed_bytes(graph, node->outputs, node->output_count);
+		const size_t bytes = layer_bytes(graph, &graph->nodes[i]);
 
 		most = bytes > most ? bytes : most;
 	}
 	return most;
 }
 
-int64_t dlsi_piece_items(const struct dlsi_graph *graph)
+static double item_ns(const struct dlsi_graph *graph)
 {
-	const size_t weights = dlsi_graph_constant_bytes(graph), layer = largest_layer_bytes(graph);
-	size_t items = LEAST_ITEMS;
+	double ns = 0;
 
-	if (graph->unbatchable)
-		return 1;
+	for (uint32_t i = 0; i < graph->node_count; i++)
+		ns += dlsi_node_work(graph, &graph->nodes[i], 1) / OPERATIONS +
+		      (double)layer_bytes(graph, &graph->nodes[i]) / BYTES;
+	return ns;
+}
+
+static bool is_whole(const struct dlsi_graph *graph)
+{
 	for (uint32_t i = 0; i < graph->output_count; i++)
 		if (graph->values[graph->outputs[i]].bounded)
-			return DLSI_TASK_ITEMS;
+			return true;
+	return false;
+}
+
+/* A power of two. */
+static int64_t items_for(size_t weights, size_t layer, int64_t least)
+{
+	size_t items = (size_t)least;
+
 	while (items < DLSI_TASK_ITEMS && (items * layer < LEAST_BYTES || items * layer * TIMES_A_LAYER < weights))
 		items *= 2;
 	return (int64_t)items;
+}
+
+struct dlsi_piece dlsi_piece_of(const struct dlsi_graph *graph)
+{
+	const size_t weights = dlsi_graph_constant_bytes(graph), layer = largest_layer_bytes(graph);
+
+	return (struct dlsi_piece){.items = graph->unbatchable ? 1 : items_for(weights, layer, LEAST_ITEMS),
+		.alone = graph->unbatchable ? 1 : items_for(weights, layer, 1),
+		.whole = is_whole(graph),
+		.item_ns = item_ns(graph),
+		.weights_ns = (double)weights / WEIGHT_BYTES};
+}
+
+static int64_t divide_up(int64_t number, int64_t by)
+{
+	return (number + by - 1) / by;
+}
+
+/* Whether threads had better take items apart. */
+static bool is_apart(const struct dlsi_piece *piece, int64_t batch, int threads)
+{
+	const int64_t share = batch / threads, items = share < piece->alone ? share : piece->alone;
+
+	return threads > 1 && share > 0 && piece->weights_ns <= WEIGHTS_SHARE * piece->item_ns * (double)items &&
+	       piece->item_ns * (double)(batch - share) >= TOGETHER_NS;
+}
+
+struct dlsi_cut dlsi_piece_cut(const struct dlsi_piece *piece, int64_t batch, int threads)
+{
+	if (piece->whole)
+		return (struct dlsi_cut){.count = 1, .threads = threads};
+	if (!is_apart(piece, batch, threads))
+		return (struct dlsi_cut){.count = divide_up(batch, piece->items), .threads = threads};
+	return (struct dlsi_cut){
+		.count = threads * divide_up(batch, threads * piece->alone),
+		.threads = 1,
+	};
 }

@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/rng.h"
 #include "graph/op.h"
-#include "kernel/parallel.h"
 #include "op/work.h"
 #include <inttypes.h>
 #include <math.h>
@@ -21,6 +20,7 @@ struct profile {
 	const struct dlsi_graph *graph;
 	struct dlsi_device_facts facts;
 	int64_t batch, piece; /* piece: items that are computed, and measured, at once */
+	int threads;          /* that do so */
 	uint32_t runs;
 	const struct dls_tensor *inputs; /* that were given, or NULL */
 	struct dls_tensor *tensors;      /* of a piece: the inputs, then the outputs */
@@ -129,8 +129,7 @@ static int run(struct profile *profile, struct dls_error *err)
 		shape(profile, dlsi_model_output(profile->model, i), &profile->outputs[i]);
 		profile->outputs[i].data = data;
 	}
-	return dlsi_model_run_timed(
-		profile->model, profile->piece, profile->tensors, profile->outputs, profile->step_ns, err);
+	return dlsi_model_run_timed(profile->model, profile->tensors, profile->outputs, profile->step_ns, err);
 }
 
 static int compare(const void *left, const void *right)
@@ -246,7 +245,7 @@ static int tell(const struct profile *profile, char **json_out, struct dls_error
 		work += dlsi_node_work(profile->graph, &profile->graph->nodes[i], profile->piece);
 	if (json && cJSON_AddNumberToObject(json, "batch", (double)profile->batch) &&
 		cJSON_AddNumberToObject(json, "piece", (double)profile->piece) &&
-		cJSON_AddNumberToObject(json, "threads", dlsi_parallel_threads()) &&
+		cJSON_AddNumberToObject(json, "threads", profile->threads) &&
 		cJSON_AddNumberToObject(json, "runs", profile->runs) && add_nodes(profile, json) &&
 		cJSON_AddNumberToObject(json, "ms", round_to(total_ns / 1e6, 1e-4)) &&
 		(total_ns <= 0 || work <= 0 ||
@@ -280,12 +279,15 @@ int dlsi_profile_measure(const struct dlsi_alloc *alloc, struct dlsi_model *mode
 		.graph = dlsi_model_graph(model),
 		.inputs = inputs,
 		.batch = batch,
-		.piece = batch < dlsi_model_piece(model) ? batch : dlsi_model_piece(model),
 		.runs = runs};
+	struct dlsi_model_parts parts;
 	int rc = dlsi_model_prepare(model, batch, err);
 
 	if (rc)
 		return rc;
+	parts = dlsi_model_parts(model, batch);
+	profile.piece = parts.items;
+	profile.threads = parts.threads;
 	dlsi_model_facts(model, &profile.facts);
 	rc = make_tensors(&profile, err);
 	if (rc == 0)
