@@ -105,6 +105,8 @@
 #define DLSI_ONNX_MESSAGES     (1024 * 1024) /* protobuf messages in one file */
 #define DLSI_GRAPH_NODES       16384         /* operators of one model: some steps take time by their square */
 #define DLSI_FOLD_BYTES        (1024ULL * 1024 * 1024) /* of constants that are computed when a model is loaded */
+#define DLSI_FOLD_STEPS        (3ULL << 27) /* of about a nanosecond, that computing them may take (graph/work.h) ... */
+#define DLSI_FOLD_SMALL_STEPS  1024 /* ... without those of nodes that take no more, whose values may be shapes */
 #define DLSI_VALUE_BYTES       (1ULL << 46) /* of a model: above any memory, and sums of a few still fit 64 bits */
 #define DLSI_IMAGE_PIXELS      100000000
 #define DLSI_IMAGE_SIDE        65535 /* pixels */

@@ -1,6 +1,6 @@
 #include "device/team.h"
 
-#include "op/work.h"
+#include "graph/work.h"
 
 /* What one thread does in a nanosecond on a good kernel, roughly. */
 static const double operations[] = {[DLSI_ISA_GENERIC] = 8, [DLSI_ISA_AVX2] = 60, [DLSI_ISA_AVX512] = 120};

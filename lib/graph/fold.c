@@ -1,26 +1,58 @@
 #include "graph/fold.h"
 
+#include "base/limits.h"
 #include "graph/op.h"
 #include "graph/uses.h"
+#include "graph/work.h"
 #include <string.h>
 
 enum { SIZES = 64 }; /* elements that value->sizes has bits for */
 
-static bool is_ready(const struct dlsi_graph *graph, const struct dlsi_node *node)
+enum readiness {
+	DEPENDS, /* on the inputs of a run */
+	WAITS,   /* for a value that is the same in every run, but was too much to compute */
+	IS_READY,
+};
+
+static enum readiness judge(const struct dlsi_graph *graph, const struct dlsi_node *node)
 {
+	enum readiness readiness = IS_READY;
 	uint32_t shape = node->op->shape_input == DLSI_OP_SHAPE_FIRST ? 0 : node->op->shape_input;
 
 	if (!node->op->eval || dlsi_node_is_bounded(graph, node))
-		return false;
+		return DEPENDS;
 	for (uint32_t i = 0; i < node->input_count; i++) {
 		const struct dlsi_value *input = dlsi_node_input(graph, node, i);
 
-		if (input && !input->data && !(i == 0 && node->op->reads_shape))
-			return false;
+		if (input && !input->data && !(i == 0 && node->op->reads_shape)) {
+			if (!input->unfolded)
+				return DEPENDS;
+			readiness = WAITS;
+		}
 		if (input && input->sizes && node->op->shape_input && i == shape)
-			return false;
+			return DEPENDS;
 	}
+	return readiness;
+}
+
+/* False where the rest of the budget is not enough. Small nodes cost nothing: there are only so many, and what a
+ * Reshape must know is theirs. */
+static bool pay(struct dlsi_fold_budget *budget, double steps, size_t bytes)
+{
+	if (steps <= DLSI_FOLD_SMALL_STEPS)
+		return true;
+	if (bytes > budget->bytes || steps > budget->steps)
+		return false;
+	budget->bytes -= bytes;
+	budget->steps -= steps;
 	return true;
+}
+
+static void mark_unfolded(struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	for (uint32_t i = 0; i < node->output_count; i++)
+		if (node->outputs[i] != DLSI_NO_VALUE)
+			graph->values[node->outputs[i]].unfolded = true;
 }
 
 static size_t output_bytes(const struct dlsi_graph *graph, const struct dlsi_node *node)
@@ -174,17 +206,18 @@ static int evaluate(struct dlsi_graph *graph, struct dlsi_node *node, struct dls
 	return rc;
 }
 
-int dlsi_graph_fold(
-	struct dlsi_graph *graph, struct dlsi_node *node, size_t *budget, bool *folded_out, struct dls_error *err)
+int dlsi_graph_fold(struct dlsi_graph *graph, struct dlsi_node *node, struct dlsi_fold_budget *budget, bool *folded_out,
+	struct dls_error *err)
 {
+	enum readiness readiness = judge(graph, node);
 	struct dlsi_arena scratch;
-	size_t bytes = output_bytes(graph, node);
 	int rc;
 
-	*folded_out = is_ready(graph, node) && bytes <= *budget;
+	*folded_out = readiness == IS_READY && pay(budget, dlsi_node_steps(graph, node), output_bytes(graph, node));
+	if (readiness != DEPENDS && !*folded_out)
+		mark_unfolded(graph, node);
 	if (!*folded_out)
 		return 0;
-	*budget -= bytes;
 	dlsi_arena_init(&scratch, graph->arena.alloc);
 	rc = evaluate(graph, node, &scratch, err);
 	dlsi_arena_fini(&scratch);

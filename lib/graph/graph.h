@@ -38,6 +38,7 @@ struct dlsi_value {
 	bool batched;
 	uint8_t open;     /* of an input or output: bit i says that the file leaves dimension i open */
 	bool bounded;     /* its dimensions are the most that there can be: how many there are its elements tell */
+	bool unfolded;    /* the same in every run, but too much to be computed before one */
 	uint64_t sizes;   /* of a constant: bit i says that element i is a size that grows with the batch */
 	const void *data; /* of a constant: dense little-endian elements at any alignment; NULL for all others */
 };

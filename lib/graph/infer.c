@@ -147,7 +147,8 @@ static void bound_outputs(struct dlsi_graph *graph, const struct dlsi_node *node
 			graph->values[node->outputs[i]].bounded = true;
 }
 
-static int infer_node(struct dlsi_graph *graph, struct dlsi_node *node, size_t *budget, struct dls_error *err)
+static int infer_node(
+	struct dlsi_graph *graph, struct dlsi_node *node, struct dlsi_fold_budget *budget, struct dls_error *err)
 {
 	bool folded = false;
 	int rc = check_inputs(graph, node, err);
@@ -163,7 +164,7 @@ static int infer_node(struct dlsi_graph *graph, struct dlsi_node *node, size_t *
 
 int dlsi_graph_infer(struct dlsi_graph *graph, struct dls_error *err)
 {
-	size_t budget = DLSI_FOLD_BYTES;
+	struct dlsi_fold_budget budget = {DLSI_FOLD_BYTES, DLSI_FOLD_STEPS};
 	uint32_t kept = 0;
 	int rc = mark_inputs(graph, err);
 

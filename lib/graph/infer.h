@@ -7,8 +7,8 @@
 /* Gives every value that is computed its type and shape for one item. The nodes are in order.
  *
  * A node whose inputs are all constant is evaluated at once and dropped, so a shape that the model computes of sizes
- * (Shape, Gather, Concat) is a constant where a Reshape takes it. What would need more than DLSI_FOLD_BYTES in all is
- * left to the run.
+ * (Shape, Gather, Concat) is a constant where a Reshape takes it. What would need more than DLSI_FOLD_BYTES or
+ * DLSI_FOLD_STEPS in all is left to the run.
  *
  * A run of n items at once is sound if every input's first dimension is open or 1, every operator keeps rows apart, and
  * every output has a row per item. Then the values with rows are marked `batched`, else graph->unbatchable says what

@@ -110,6 +110,16 @@ int dlsi_node_require_float(const struct dlsi_graph *graph, const struct dlsi_no
 	return 0;
 }
 
+int dlsi_node_refuse_variable(const struct dlsi_node *node, const struct dlsi_value *value, struct dls_error *err)
+{
+	if (!value->unfolded)
+		return dlsi_node_fail(node, err, DLS_EUNSUPPORTED, "takes '%s', which is not constant", value->name);
+	return dlsi_node_fail(node, err, DLS_ELIMIT,
+		"takes '%s', which must be known when the model is loaded and takes too long to compute then: make it "
+		"a constant of the file",
+		value->name);
+}
+
 int dlsi_node_constant_ints(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, int64_t *ints_out,
 	uint32_t capacity, uint32_t *count_out, struct dls_error *err)
 {
@@ -117,7 +127,7 @@ int dlsi_node_constant_ints(const struct dlsi_graph *graph, const struct dlsi_no
 	size_t count = dlsi_value_count(value);
 
 	if (!value->data)
-		return dlsi_node_fail(node, err, DLS_EUNSUPPORTED, "takes '%s', which is not constant", value->name);
+		return dlsi_node_refuse_variable(node, value, err);
 	if (value->rank > 1 || count > capacity || (value->dtype != DLS_INT64 && value->dtype != DLS_INT32))
 		return dlsi_node_fail(node, err, DLS_EFORMAT, "takes '%s' %s; at most %u numbers of int64 or int32 fit",
 			value->name, dlsi_shape_text(value->dtype, value->rank, value->dims).text, capacity);

@@ -61,6 +61,11 @@ struct dlsi_op {
 	int (*eval)(const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *outputs,
 		const struct dlsi_alloc *alloc, struct dls_error *err);
 
+	/* How many steps `eval` takes for one item besides going through its inputs and outputs once, at most; NULL:
+	 * none. The node is inferred. `flops`: multiplications and additions in each of them, 0 where nobody counts. */
+	double (*steps)(const struct dlsi_graph *graph, const struct dlsi_node *node);
+	unsigned flops;
+
 	/* For shapes that are computed in the model: `reads_shape`: only the shape of input 0 matters, not its
 	 * elements. `moves`: so many leading inputs are only moved, their elements kept. `shape_input`: this input is
 	 * the output's shape, so a size of the batch may stand first in it (0: none; an input 0 is written as
@@ -99,8 +104,11 @@ int dlsi_node_fail(const struct dlsi_node *node, struct dls_error *err, int code
 /* Checks that all inputs are float32. Errors: DLS_EUNSUPPORTED. */
 int dlsi_node_require_float(const struct dlsi_graph *graph, const struct dlsi_node *node, struct dls_error *err);
 
+/* The error of a node for which `value` would have to be constant. */
+int dlsi_node_refuse_variable(const struct dlsi_node *node, const struct dlsi_value *value, struct dls_error *err);
+
 /* Copies input `i`, a constant vector (or scalar) of int64 or int32, as int64. At most `capacity` numbers. Errors:
- * DLS_EUNSUPPORTED (not constant), DLS_EFORMAT. */
+ * DLS_EUNSUPPORTED (not constant), DLS_ELIMIT (constant, but unfolded), DLS_EFORMAT. */
 int dlsi_node_constant_ints(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, int64_t *ints_out,
 	uint32_t capacity, uint32_t *count_out, struct dls_error *err);
 

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/rng.h"
 #include "graph/op.h"
-#include "op/work.h"
+#include "graph/work.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

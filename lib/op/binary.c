@@ -1,6 +1,7 @@
 /* Operators of two inputs, element by element, which are broadcast to one another; and those of any number of inputs
  * that do the same again and again. A row is one expression of the elements `x` and `y`, their type `type` and a
  * `flag`. */
+#include "graph/work.h"
 #include "op/element.h"
 #include "op/list.h"
 #include "op/walk.h"
@@ -45,7 +46,7 @@ typedef void kernel(const struct dlsi_node *node, const struct dlsi_view *out, c
 		}                                                                                                      \
 	}
 
-#define ROW(name_, onnx, versions, LIST, most, infer_, attributes_)                                                    \
+#define ROW(name_, onnx, versions, LIST, most, infer_, attributes_, steps_)                                            \
 	const struct dlsi_op dlsi_op_##name_ = {.name = (onnx),                                                        \
 		DLSI_OP_ALL(versions),                                                                                 \
 		.inputs_least = (most) == 2 ? 2 : 1,                                                                   \
@@ -55,7 +56,8 @@ typedef void kernel(const struct dlsi_node *node, const struct dlsi_view *out, c
 		.types = DLSI_TYPES(LIST),                                                                             \
 		.infer = (infer_),                                                                                     \
 		.mixes = dlsi_op_mixes_elements,                                                                       \
-		.eval = eval_##name_};
+		.eval = eval_##name_,                                                                                  \
+		.steps = (steps_)};
 
 #define EVAL(name)                                                                                                     \
 	static int eval_##name(const struct dlsi_node *node, const struct dlsi_view *inputs,                           \
@@ -69,7 +71,7 @@ typedef void kernel(const struct dlsi_node *node, const struct dlsi_view *out, c
 		run_##name(node, &outputs[0], &inputs[0], &inputs[1]);                                                 \
 		return 0;                                                                                              \
 	}                                                                                                              \
-	ROW(name, onnx, versions, LIST, 2, infer, attributes)
+	ROW(name, onnx, versions, LIST, 2, infer, attributes, NULL)
 
 #define BINARY(name, onnx, versions, LIST, expression)                                                                 \
 	BINARY_ROW(name, onnx, versions, LIST, dlsi_op_infer_broadcast, none, false, type, expression)
@@ -169,8 +171,8 @@ EVAL(mod)
 	return divide(node, inputs, outputs, run_mod, err);
 }
 
-ROW(div, "Div", V(1) | V(6) | V(7) | V(13) | V(14), DLSI_NUMBERS, 2, dlsi_op_infer_broadcast, none)
-ROW(mod, "Mod", V(10) | V(13) | V(28), DLSI_NUMBERS, 2, dlsi_op_infer_broadcast, fmod_attribute)
+ROW(div, "Div", V(1) | V(6) | V(7) | V(13) | V(14), DLSI_NUMBERS, 2, dlsi_op_infer_broadcast, none, NULL)
+ROW(mod, "Mod", V(10) | V(13) | V(28), DLSI_NUMBERS, 2, dlsi_op_infer_broadcast, fmod_attribute, dlsi_op_steps_slow)
 
 /* ---- shifts */
 
@@ -236,6 +238,11 @@ COMPARISON(less_or_equal, "LessOrEqual", V(12) | V(16), DLSI_NUMBERS, x <= y)
 KERNEL(greatest, DLSI_NUMBERS, false, type, DLSI_GREATER(x, y))
 KERNEL(smallest, DLSI_NUMBERS, false, type, DLSI_SMALLER(x, y))
 
+static double all_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	return (double)node->input_count * dlsi_value_extent(dlsi_node_output(graph, node));
+}
+
 static int accumulate(
 	const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *output, kernel *run)
 {
@@ -254,7 +261,7 @@ static int accumulate(
 		(void)alloc, (void)err;                                                                                \
 		return accumulate(node, inputs, &outputs[0], run_##kernel_name);                                       \
 	}                                                                                                              \
-	ROW(name, onnx, versions, LIST, DLSI_OP_ANY_NUMBER, dlsi_op_infer_broadcast, none)
+	ROW(name, onnx, versions, LIST, DLSI_OP_ANY_NUMBER, dlsi_op_infer_broadcast, none, all_steps)
 
 VARIADIC(max, "Max", V(1) | V(6) | V(8) | V(12) | V(13), DLSI_NUMBERS, greatest)
 VARIADIC(min, "Min", V(1) | V(6) | V(8) | V(12) | V(13), DLSI_NUMBERS, smallest)
@@ -280,4 +287,4 @@ EVAL(mean)
 	return 0;
 }
 
-ROW(mean, "Mean", V(1) | V(6) | V(8) | V(13), DLSI_FLOATS, DLSI_OP_ANY_NUMBER, dlsi_op_infer_broadcast, none)
+ROW(mean, "Mean", V(1) | V(6) | V(8) | V(13), DLSI_FLOATS, DLSI_OP_ANY_NUMBER, dlsi_op_infer_broadcast, none, all_steps)

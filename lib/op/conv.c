@@ -5,24 +5,36 @@
 
 #define V DLSI_OP_SINCE
 
-static int infer(struct dlsi_graph *graph, struct dlsi_node *node, bool back, struct dls_error *err)
+static const struct dlsi_convolution_inputs forth = {.weights = 1, .bias = 2}, back = {1, 2, .back = true};
+
+static int infer(struct dlsi_graph *graph, struct dlsi_node *node, const struct dlsi_convolution_inputs *inputs,
+	struct dls_error *err)
 {
-	const struct dlsi_convolution_inputs inputs = {.weights = 1, .bias = 2, .back = back};
 	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
 	int64_t dims[DLS_TENSOR_RANK];
-	int rc = dlsi_convolution_infer(graph, node, &inputs, dims, err);
+	int rc = dlsi_convolution_infer(graph, node, inputs, dims, err);
 
 	return rc ? rc : dlsi_node_set_output(graph, node, input->dtype, input->rank, dims, err);
 }
 
 static int infer_conv(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
-	return infer(graph, node, false, err);
+	return infer(graph, node, &forth, err);
 }
 
 static int infer_conv_transpose(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
-	return infer(graph, node, true, err);
+	return infer(graph, node, &back, err);
+}
+
+static double conv_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	return dlsi_convolution_steps(graph, node, &forth);
+}
+
+static double conv_transpose_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	return dlsi_convolution_steps(graph, node, &back);
 }
 
 static int eval_conv(const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *outputs,
@@ -73,6 +85,8 @@ const struct dlsi_op dlsi_op_conv = {
 	.infer = infer_conv,
 	.mixes = dlsi_op_mixes_weights,
 	.eval = eval_conv,
+	.steps = conv_steps,
+	.flops = 2,
 };
 
 const struct dlsi_op dlsi_op_conv_transpose = {
@@ -86,4 +100,6 @@ const struct dlsi_op dlsi_op_conv_transpose = {
 	.infer = infer_conv_transpose,
 	.mixes = dlsi_op_mixes_weights,
 	.eval = eval_conv_transpose,
+	.steps = conv_transpose_steps,
+	.flops = 2,
 };

@@ -86,6 +86,16 @@ static int infer_q_linear_conv(struct dlsi_graph *graph, struct dlsi_node *node,
 			    dlsi_node_input(graph, node, 0)->rank, dims, err);
 }
 
+static double conv_integer_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	return dlsi_convolution_steps(graph, node, &plain.convolved);
+}
+
+static double q_linear_conv_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	return dlsi_convolution_steps(graph, node, &quantized.convolved);
+}
+
 /* ---- evaluation */
 
 static int32_t element(const struct dlsi_view *view, size_t i)
@@ -191,6 +201,8 @@ const struct dlsi_op dlsi_op_conv_integer = {
 	.infer = infer_conv_integer,
 	.mixes = dlsi_op_mixes_weights,
 	.eval = eval_conv_integer,
+	.steps = conv_integer_steps,
+	.flops = 2,
 };
 
 const struct dlsi_op dlsi_op_q_linear_conv = {
@@ -203,4 +215,6 @@ const struct dlsi_op dlsi_op_q_linear_conv = {
 	.infer = infer_q_linear_conv,
 	.mixes = dlsi_op_mixes_weights,
 	.eval = eval_q_linear_conv,
+	.steps = q_linear_conv_steps,
+	.flops = 2,
 };

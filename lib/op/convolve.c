@@ -1,6 +1,7 @@
 #include "op/convolve.h"
 
 #include "base/shape.h"
+#include "graph/work.h"
 #include <string.h>
 
 /* ---- shapes */
@@ -45,6 +46,16 @@ int dlsi_convolution_infer(const struct dlsi_graph *graph, struct dlsi_node *nod
 		rc = dlsi_node_fail(node, err, DLS_EFORMAT, "has a kernel_shape that its weights %s do not have",
 			dlsi_shape_text(weights->dtype, weights->rank, weights->dims).text);
 	return rc;
+}
+
+double dlsi_convolution_steps(
+	const struct dlsi_graph *graph, const struct dlsi_node *node, const struct dlsi_convolution_inputs *inputs)
+{
+	const struct dlsi_value *weights = dlsi_node_input(graph, node, inputs->weights);
+	const struct dlsi_value *swept = inputs->back ? dlsi_node_input(graph, node, 0) : dlsi_node_output(graph, node);
+	double channels = weights->dims[0] ? (double)weights->dims[0] : 1;
+
+	return dlsi_value_extent(swept) * dlsi_value_extent(weights) / channels;
 }
 
 /* ---- evaluation */

@@ -26,6 +26,11 @@ struct dlsi_convolution_inputs {
 int dlsi_convolution_infer(const struct dlsi_graph *graph, struct dlsi_node *node,
 	const struct dlsi_convolution_inputs *inputs, int64_t dims_out[DLS_TENSOR_RANK], struct dls_error *err);
 
+/* The products of a node: each element of what is swept (the output, or of a transposed one the input) meets the
+ * weights of its channel. */
+double dlsi_convolution_steps(
+	const struct dlsi_graph *graph, const struct dlsi_node *node, const struct dlsi_convolution_inputs *inputs);
+
 /* How the node of these views is computed, in elements of this type. */
 struct dlsi_convolution dlsi_convolution_of(const struct dlsi_node *node, enum dls_dtype dtype,
 	const struct dlsi_view *places, const struct dlsi_view *image);

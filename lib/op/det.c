@@ -1,5 +1,6 @@
 /* Det: the determinants of a stack of square matrices. */
 #include "base/shape.h"
+#include "graph/work.h"
 #include "op/element.h"
 #include "op/list.h"
 
@@ -19,6 +20,13 @@ static int infer_det(struct dlsi_graph *graph, struct dlsi_node *node, struct dl
 static const char *det_mixes(const struct dlsi_graph *graph, const struct dlsi_node *node)
 {
 	return dlsi_node_input(graph, node, 0)->rank > 2 ? NULL : "takes the batch for a side of its matrix";
+}
+
+static double det_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
+
+	return dlsi_value_extent(input) * (double)input->dims[input->rank - 1];
 }
 
 static void swap_rows(double *a, double *b, int64_t n)
@@ -99,4 +107,5 @@ const struct dlsi_op dlsi_op_det = {
 	.infer = infer_det,
 	.mixes = det_mixes,
 	.eval = eval_det,
+	.steps = det_steps,
 };

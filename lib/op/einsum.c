@@ -230,6 +230,19 @@ static const char *eintargetmixes(const struct dlsi_graph *graph, const struct d
 	return NULL;
 }
 
+static double einsum_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	struct dlsi_view views[INPUTS_MOST];
+	double steps = node->input_count;
+	struct sum sum;
+
+	if (!describe(graph, node, views) || !read_equation(node, views, &sum))
+		return 0; /* which its inference refuses */
+	for (uint32_t i = 0; i < sum.all.count; i++)
+		steps *= sum.dims[i] ? (double)sum.dims[i] : 1;
+	return steps;
+}
+
 /* ---- evaluation */
 
 /* Steps of an operand when a label goes on by one; of dimensions with the same label, all go on. */
@@ -306,4 +319,5 @@ const struct dlsi_op dlsi_op_einsum = {
 	.infer = infer_einsum,
 	.mixes = eintargetmixes,
 	.eval = eval_einsum,
+	.steps = einsum_steps,
 };

@@ -2,6 +2,7 @@
 #include "base/limits.h"
 #include "base/shape.h"
 #include "graph/type.h"
+#include "graph/work.h"
 #include "op/cast.h"
 #include "op/list.h"
 #include <string.h>
@@ -301,6 +302,7 @@ const struct dlsi_op dlsi_op_eye_like = {
 	.infer = infer_eye_like,
 	.mixes = eye_like_mixes,
 	.eval = eval_eye_like,
+	.steps = dlsi_op_steps_slow,
 };
 
 const struct dlsi_op dlsi_op_one_hot = {
@@ -337,4 +339,5 @@ const struct dlsi_op dlsi_op_trilu = {
 	.infer = infer_trilu,
 	.mixes = trilu_mixes,
 	.eval = eval_trilu,
+	.steps = dlsi_op_steps_slow,
 };

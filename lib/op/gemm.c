@@ -49,7 +49,11 @@ static const char *gemm_mixes(const struct dlsi_graph *graph, const struct dlsi_
 	return c && c->batched && c->rank != 2 ? "adds numbers of different items" : NULL;
 }
 
-/* ---- evaluation */
+static double gemm_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	return dlsi_product_steps(
+		dlsi_node_output(graph, node), dlsi_node_input(graph, node, 1), node->gemm.transpose_b);
+}
 
 static int infer_mat_mul(struct dlsi_graph *graph, struct dlsi_node *node, struct dls_error *err)
 {
@@ -62,6 +66,13 @@ static const char *mat_mul_mixes(const struct dlsi_graph *graph, const struct dl
 {
 	return dlsi_product_mixes(dlsi_node_input(graph, node, 0), dlsi_node_input(graph, node, 1));
 }
+
+static double mat_mul_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	return dlsi_product_steps(dlsi_node_output(graph, node), dlsi_node_input(graph, node, 1), false);
+}
+
+/* ---- evaluation */
 
 static int eval_mat_mul(const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *outputs,
 	const struct dlsi_alloc *alloc, struct dls_error *err)
@@ -157,6 +168,8 @@ const struct dlsi_op dlsi_op_gemm = {
 	.infer = infer_gemm,
 	.mixes = gemm_mixes,
 	.eval = eval_gemm,
+	.steps = gemm_steps,
+	.flops = 2,
 };
 
 const struct dlsi_op dlsi_op_mat_mul = {
@@ -170,4 +183,6 @@ const struct dlsi_op dlsi_op_mat_mul = {
 	.infer = infer_mat_mul,
 	.mixes = mat_mul_mixes,
 	.eval = eval_mat_mul,
+	.steps = mat_mul_steps,
+	.flops = 2,
 };

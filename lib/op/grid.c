@@ -1,12 +1,16 @@
 /* GridSample: pictures, of one to three dimensions, looked at in the places that a grid lists. */
 #include "base/shape.h"
+#include "graph/work.h"
 #include "op/element.h"
 #include "op/list.h"
 #include <string.h>
 
 #define V DLSI_OP_SINCE
 
-enum { TAPS = 4 }; /* pixels along a dimension that one place can depend on */
+enum {
+	TAPS = 4, /* pixels along a dimension that one place can depend on */
+	PLACE_STEPS = 4
+};
 
 struct sampling {
 	char mode;    /* the first letter of nearest, linear or cubic */
@@ -55,6 +59,15 @@ static const char *mixes(const struct dlsi_graph *graph, const struct dlsi_node 
 	return dlsi_node_input(graph, node, 0)->batched && dlsi_node_input(graph, node, 1)->batched
 		       ? NULL
 		       : "looks at all items in the places of one";
+}
+
+static double grid_sample_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	double steps = PLACE_STEPS * dlsi_value_extent(dlsi_node_output(graph, node));
+
+	for (uint32_t i = 2; i < dlsi_node_input(graph, node, 0)->rank; i++)
+		steps *= TAPS;
+	return steps;
 }
 
 /* ---- one dimension */
@@ -210,4 +223,5 @@ const struct dlsi_op dlsi_op_grid_sample = {
 	.infer = infer,
 	.mixes = mixes,
 	.eval = eval,
+	.steps = grid_sample_steps,
 };

@@ -128,6 +128,18 @@ static const char *linear_mat_mul_mixes(const struct dlsi_graph *graph, const st
 	return mixes(graph, node, linear_sides);
 }
 
+static double mat_mul_integer_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	return dlsi_product_steps(
+		dlsi_node_output(graph, node), dlsi_node_input(graph, node, integer_sides[1].matrix), false);
+}
+
+static double linear_mat_mul_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	return dlsi_product_steps(
+		dlsi_node_output(graph, node), dlsi_node_input(graph, node, linear_sides[1].matrix), false);
+}
+
 /* ---- evaluation */
 
 #define SUBTRACT(dtype, type, ...)                                                                                     \
@@ -249,6 +261,8 @@ const struct dlsi_op dlsi_op_mat_mul_integer = {
 	.infer = infer_mat_mul_integer,
 	.mixes = mat_mul_integer_mixes,
 	.eval = eval_mat_mul_integer,
+	.steps = mat_mul_integer_steps,
+	.flops = 2,
 };
 
 const struct dlsi_op dlsi_op_q_linear_mat_mul = {
@@ -261,4 +275,6 @@ const struct dlsi_op dlsi_op_q_linear_mat_mul = {
 	.infer = infer_linear_mat_mul,
 	.mixes = linear_mat_mul_mixes,
 	.eval = eval_linear_mat_mul,
+	.steps = linear_mat_mul_steps,
+	.flops = 2,
 };

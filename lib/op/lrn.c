@@ -1,6 +1,7 @@
 /* LRN: x / (bias + alpha / size * s) ^ beta, where s is the sum of squares over a window of `size` channels that begins
  * (size - 1) / 2 before the channel. */
 #include "base/shape.h"
+#include "graph/work.h"
 #include "op/element.h"
 #include "op/list.h"
 #include <string.h>
@@ -22,6 +23,15 @@ static int infer_lrn(struct dlsi_graph *graph, struct dlsi_node *node, struct dl
 	node->lrn.beta = dlsi_node_float(node, "beta", 0.75F);
 	node->lrn.bias = dlsi_node_float(node, "bias", 1);
 	return dlsi_op_infer_same(graph, node, err);
+}
+
+/* Each element sees the window and is raised to a power. */
+static double lrn_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
+	int64_t window = node->lrn.size < input->dims[1] ? node->lrn.size : input->dims[1];
+
+	return dlsi_op_steps_slow(graph, node) + dlsi_value_extent(input) * (double)window;
 }
 
 /* One item. Channel after channel, whose pixels lie side by side; `to` holds the sums first. */
@@ -86,4 +96,5 @@ const struct dlsi_op dlsi_op_lrn = {
 	.infer = infer_lrn,
 	.mixes = dlsi_op_mixes_weights,
 	.eval = eval_lrn,
+	.steps = lrn_steps,
 };

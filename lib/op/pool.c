@@ -1,10 +1,13 @@
 /* Pooling: the largest, the mean or a norm of each window. */
 #include "base/shape.h"
+#include "graph/work.h"
 #include "op/cast.h"
 #include "op/list.h"
 #include "op/window.h"
 
 #define V DLSI_OP_SINCE
+
+enum { PLACE_STEPS = 64, POWER_STEPS = 32 };
 
 /* ---- inference */
 
@@ -75,6 +78,21 @@ static const char *max_pool_mixes(const struct dlsi_graph *graph, const struct d
 {
 	(void)graph;
 	return node->output_count > 1 ? "numbers the elements of the whole batch" : NULL;
+}
+
+/* Each place looks at its whole window; a power takes longer. */
+static double window_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	double positions = 1;
+
+	for (uint32_t i = 0; i < node->pool.window.rank; i++)
+		positions *= (double)node->pool.window.kernel[i];
+	return dlsi_value_extent(dlsi_node_output(graph, node)) * (PLACE_STEPS + positions);
+}
+
+static double power_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	return node->pool.power > 2 ? POWER_STEPS * window_steps(graph, node) : window_steps(graph, node);
 }
 
 /* ---- evaluation: plane by plane, in double, which holds all that is pooled exactly */
@@ -291,6 +309,7 @@ const struct dlsi_op dlsi_op_average_pool = {
 	.infer = infer_average_pool,
 	.mixes = dlsi_op_mixes_weights,
 	.eval = eval_average_pool,
+	.steps = window_steps,
 };
 
 const struct dlsi_op dlsi_op_global_average_pool = {
@@ -304,6 +323,7 @@ const struct dlsi_op dlsi_op_global_average_pool = {
 	.infer = infer_global_pool,
 	.mixes = dlsi_op_mixes_weights,
 	.eval = eval_average_pool,
+	.steps = window_steps,
 };
 
 const struct dlsi_op dlsi_op_global_lp_pool = {
@@ -318,6 +338,7 @@ const struct dlsi_op dlsi_op_global_lp_pool = {
 	.infer = infer_global_lp_pool,
 	.mixes = dlsi_op_mixes_weights,
 	.eval = eval_lp_pool,
+	.steps = power_steps,
 };
 
 const struct dlsi_op dlsi_op_global_max_pool = {
@@ -331,6 +352,7 @@ const struct dlsi_op dlsi_op_global_max_pool = {
 	.infer = infer_global_pool,
 	.mixes = dlsi_op_mixes_weights,
 	.eval = eval_max_pool,
+	.steps = window_steps,
 };
 
 const struct dlsi_op dlsi_op_lp_pool = {
@@ -345,6 +367,7 @@ const struct dlsi_op dlsi_op_lp_pool = {
 	.infer = infer_lp_pool,
 	.mixes = dlsi_op_mixes_weights,
 	.eval = eval_lp_pool,
+	.steps = power_steps,
 };
 
 const struct dlsi_op dlsi_op_max_pool = {
@@ -358,4 +381,5 @@ const struct dlsi_op dlsi_op_max_pool = {
 	.infer = infer_max_pool,
 	.mixes = max_pool_mixes,
 	.eval = eval_max_pool,
+	.steps = window_steps,
 };

@@ -1,4 +1,5 @@
 /* Pow: whose exponents may be of another type than what is raised, which the result has the type of. */
+#include "graph/work.h"
 #include "op/element.h"
 #include "op/list.h"
 #include "op/walk.h"
@@ -109,4 +110,5 @@ const struct dlsi_op dlsi_op_pow = {
 	.infer = infer_pow,
 	.mixes = dlsi_op_mixes_elements,
 	.eval = eval_pow,
+	.steps = dlsi_op_steps_slow,
 };

@@ -1,6 +1,7 @@
 #include "op/product.h"
 
 #include "base/shape.h"
+#include "graph/work.h"
 #include <string.h>
 
 /* Row by row of B where those lie in one piece, else column by column. */
@@ -100,6 +101,13 @@ int dlsi_product_infer(struct dlsi_graph *graph, const struct dlsi_node *node, c
 	if (b->rank > 1)
 		dims[rank++] = b->dims[b->rank - 1];
 	return dlsi_node_set_output(graph, node, dtype, rank, dims, err);
+}
+
+double dlsi_product_steps(const struct dlsi_value *result, const struct dlsi_value *b, bool transposed)
+{
+	int64_t depth = b->dims[b->rank < 2 ? 0 : b->rank - 2 + transposed];
+
+	return dlsi_value_extent(result) * (depth ? (double)depth : 1);
 }
 
 /* The batch may be the rows of a matrix on the left, or the first of the dimensions that are stacked. */

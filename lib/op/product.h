@@ -29,6 +29,9 @@ void dlsi_product_stacks(const struct dlsi_view *a, const struct dlsi_view *b, c
 int dlsi_product_infer(struct dlsi_graph *graph, const struct dlsi_node *node, const struct dlsi_value *a,
 	const struct dlsi_value *b, enum dls_dtype dtype, struct dls_error *err);
 
+/* The products in it: as many as B has rows for each element of the result. `transposed`: its columns instead. */
+double dlsi_product_steps(const struct dlsi_value *result, const struct dlsi_value *b, bool transposed);
+
 /* Why rows of a batch do not stay apart in it, or NULL. */
 const char *dlsi_product_mixes(const struct dlsi_value *a, const struct dlsi_value *b);
 

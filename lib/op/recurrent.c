@@ -1,5 +1,6 @@
 /* Recurrent networks: RNN, GRU and LSTM. They are computed in double, sequence after sequence. */
 #include "base/shape.h"
+#include "graph/work.h"
 #include "op/cast.h"
 #include "op/list.h"
 #include <string.h>
@@ -8,6 +9,7 @@
 #define V DLSI_OP_SINCE
 
 enum { INPUT, WEIGHTS, RECURRENCE, BIAS, LENGTHS, HIDDEN, CELL, PEEPHOLES, ACTIVATIONS_MOST = 3 };
+enum { GATE_STEPS = 32 };
 
 /* ---- activations */
 
@@ -254,6 +256,17 @@ static const char *mixes(const struct dlsi_graph *graph, const struct dlsi_node 
 			return "has the batch in another dimension than the first";
 	}
 	return dlsi_node_input(graph, node, INPUT)->batched ? NULL : "takes the same sequences for all items";
+}
+
+/* Each step of a sequence meets all weights, those of a GRU's candidate twice, and gives numbers to functions. */
+static double recurrent_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	const struct dlsi_value *input = dlsi_node_input(graph, node, INPUT);
+	const struct dlsi_value *recurrence = dlsi_node_input(graph, node, RECURRENCE);
+	double weights = dlsi_value_extent(dlsi_node_input(graph, node, WEIGHTS)) + 2 * dlsi_value_extent(recurrence);
+	double rows = (double)recurrence->dims[0] * (double)recurrence->dims[1];
+
+	return (double)input->dims[0] * (double)input->dims[1] * (weights + GATE_STEPS * rows);
 }
 
 /* ---- steps: `input` and `recurrent` are what each gate gets from both sides, with biases */
@@ -535,6 +548,7 @@ static const struct kind lstm = {
 		.infer = infer_##id,                                                                                   \
 		.mixes = mixes,                                                                                        \
 		.eval = eval_##id,                                                                                     \
+		.steps = recurrent_steps,                                                                              \
 	};
 
 RECURRENT(gru, "GRU", 6, 2)

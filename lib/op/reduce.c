@@ -1,5 +1,6 @@
 /* Reductions over axes. A row is what a set begins with, what becomes of it (`s`) with an element `x`, and what is made
  * of it in the end, of `n` elements. */
+#include "graph/work.h"
 #include "op/element.h"
 #include "op/list.h"
 #include "op/walk.h"
@@ -114,7 +115,8 @@ static const struct dlsi_op_attribute attributes[] = {{"axes", DLSI_ATTRIBUTE_IN
 		.typed = 1,                                                                                            \
 		.infer = infer_reduction,                                                                              \
 		.mixes = reduction_mixes,                                                                              \
-		.eval = eval_##name_};
+		.eval = eval_##name_,                                                                                  \
+		.steps = dlsi_op_steps_slow_input};
 
 /* log(exp(s) + exp(x)) without overflow. */
 static double add_exponentials(double s, double x)

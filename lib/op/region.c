@@ -1,5 +1,6 @@
 /* Pooling of regions that are an input: RoiAlign and MaxRoiPool. */
 #include "base/shape.h"
+#include "graph/work.h"
 #include "op/cast.h"
 #include "op/element.h"
 #include "op/list.h"
@@ -8,8 +9,9 @@
 #define V DLSI_OP_SINCE
 
 enum {
-	OUTPUT_MOST = 1 << 16, /* bins along a side */
-	SAMPLES_MOST = 1 << 13 /* along a side of a bin, of which a region has as many as pixels */
+	OUTPUT_MOST = 1 << 16,  /* bins along a side */
+	SAMPLES_MOST = 1 << 13, /* along a side of a bin, of which a region has as many as pixels */
+	SAMPLE_STEPS = 16
 };
 
 /* ---- inference */
@@ -73,6 +75,22 @@ static const char *mixes(const struct dlsi_graph *graph, const struct dlsi_node 
 {
 	(void)graph, (void)node;
 	return "takes regions of all items of the batch";
+}
+
+/* Every sample of every bin; where regions say how many those are, the most that they may. */
+static double roi_align_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	double samples = (double)(node->region.samples ? node->region.samples : SAMPLES_MOST);
+
+	return SAMPLE_STEPS * samples * samples * dlsi_value_extent(dlsi_node_output(graph, node));
+}
+
+/* A bin may be the whole picture. */
+static double max_roi_pool_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	const struct dlsi_value *input = dlsi_node_input(graph, node, 0);
+
+	return (double)input->dims[2] * (double)input->dims[3] * dlsi_value_extent(dlsi_node_output(graph, node));
 }
 
 /* ---- evaluation, in double */
@@ -296,6 +314,7 @@ const struct dlsi_op dlsi_op_max_roi_pool = {
 	.infer = infer_max_roi_pool,
 	.mixes = mixes,
 	.eval = eval_max_roi_pool,
+	.steps = max_roi_pool_steps,
 };
 
 const struct dlsi_op dlsi_op_roi_align = {
@@ -310,4 +329,5 @@ const struct dlsi_op dlsi_op_roi_align = {
 	.infer = infer_roi_align,
 	.mixes = mixes,
 	.eval = eval_roi_align,
+	.steps = roi_align_steps,
 };

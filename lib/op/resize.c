@@ -1,13 +1,17 @@
 #include "op/resize.h"
 
 #include "base/limits.h"
+#include "graph/work.h"
 #include "op/cast.h"
 #include <math.h>
 #include <string.h>
 
 /* ---- reading */
 
-enum { NUMBERS = 2 * DLS_TENSOR_RANK };
+enum {
+	NUMBERS = 2 * DLS_TENSOR_RANK,
+	TAPS_MOST = 1 << 26 /* of an axis: weights that are kept */
+};
 
 /* The numbers of a constant input; *count_out is 0 if there are none. */
 static int read_numbers(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, double *numbers_out,
@@ -20,7 +24,7 @@ static int read_numbers(const struct dlsi_graph *graph, const struct dlsi_node *
 	if (!value || dlsi_value_count(value) == 0)
 		return 0;
 	if (!value->data)
-		return dlsi_node_fail(node, err, DLS_EUNSUPPORTED, "takes '%s', which is not constant", value->name);
+		return dlsi_node_refuse_variable(node, value, err);
 	if (dlsi_value_count(value) > NUMBERS)
 		return dlsi_node_fail(node, err, DLS_EFORMAT, "takes %zu numbers from '%s'; %d are the most",
 			dlsi_value_count(value), value->name, NUMBERS);
@@ -176,6 +180,27 @@ static void set_axes(struct dlsi_resize *resize, const struct told *told)
 	}
 }
 
+/* By how much places of the input lie closer together than those of the output, where it is smoothed. */
+static double stretch_of(const struct dlsi_resize *resize, const struct dlsi_resize_axis *axis)
+{
+	double scale = axis->numerator / axis->denominator;
+
+	return resize->antialias && scale < 1 ? scale : 1;
+}
+
+/* Where the taps of an element begin; as many as lie before its place lie behind it. */
+static int64_t first_tap(const struct dlsi_resize *resize, const struct dlsi_resize_axis *axis)
+{
+	double support = resize->mode == DLSI_RESIZE_CUBIC ? 2 : 1;
+
+	return axis->out ? (int64_t)floor(-support / stretch_of(resize, axis)) + 1 : 0; /* scales without pixels: any */
+}
+
+static double count_taps(const struct dlsi_resize *resize, const struct dlsi_resize_axis *axis)
+{
+	return 2 - 2 * (double)first_tap(resize, axis);
+}
+
 /* Of what follows from the axes. */
 static int finish_axes(
 	const struct dlsi_node *node, struct dlsi_resize *resize, const struct dlsi_value *input, struct dls_error *err)
@@ -192,6 +217,11 @@ static int finish_axes(
 				!isfinite(axis->end)))
 			return dlsi_node_fail(node, err, DLS_EFORMAT, "makes %lld of %lld elements by the scale %g",
 				(long long)axis->out, (long long)axis->in, scale);
+		if (!axis->same && resize->mode != DLSI_RESIZE_NEAREST &&
+			(double)axis->out * count_taps(resize, axis) > TAPS_MOST)
+			return dlsi_node_fail(node, err, DLS_ELIMIT,
+				"weighs %g elements for each of %lld, which no memory can hold",
+				count_taps(resize, axis), (long long)axis->out);
 	}
 	return 0;
 }
@@ -310,13 +340,26 @@ static void set_taps(const struct dlsi_resize *resize, const struct dlsi_resize_
 		weights[i] /= sum;
 }
 
+double dlsi_resize_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	struct dlsi_value value = *dlsi_node_input(graph, node, 0);
+	double steps = 0;
+
+	for (uint32_t i = 0; node->resize->mode != DLSI_RESIZE_NEAREST && i < value.rank; i++) {
+		const struct dlsi_resize_axis *axis = &node->resize->axes[i];
+
+		value.dims[i] = axis->out;
+		steps += axis->same ? 0 : dlsi_value_extent(&value) * count_taps(node->resize, axis);
+	}
+	return steps;
+}
+
 int dlsi_resize_taps(const struct dlsi_resize *resize, uint32_t i, const struct dlsi_alloc *alloc,
 	struct dlsi_resize_taps *taps, struct dls_error *err)
 {
 	const struct dlsi_resize_axis *axis = &resize->axes[i];
-	double scale = axis->numerator / axis->denominator, stretch = resize->antialias && scale < 1 ? scale : 1;
-	double support = resize->mode == DLSI_RESIZE_CUBIC ? 2 : 1;
-	int64_t first = axis->out ? (int64_t)floor(-support / stretch) + 1 : 0; /* a scale without pixels may be any */
+	double stretch = stretch_of(resize, axis);
+	int64_t first = first_tap(resize, axis);
 
 	taps->count = 2 - 2 * first;
 	taps->indices = dlsi_calloc(alloc, (size_t)axis->out * (size_t)taps->count + 1, sizeof *taps->indices);

@@ -53,6 +53,9 @@ struct dlsi_resize_taps {
 	double *weights;
 };
 
+/* Products of all passes over a node's input, for `steps` of a row. */
+double dlsi_resize_steps(const struct dlsi_graph *graph, const struct dlsi_node *node);
+
 /* Errors: DLS_ENOMEM. The taps are freed by their owner, also after a failure. */
 int dlsi_resize_taps(const struct dlsi_resize *resize, uint32_t axis, const struct dlsi_alloc *alloc,
 	struct dlsi_resize_taps *taps_out, struct dls_error *err);

@@ -1,5 +1,6 @@
 /* Along an axis in its order: CumSum, ReverseSequence. */
 #include "base/shape.h"
+#include "graph/work.h"
 #include "op/element.h"
 #include "op/list.h"
 #include <string.h>
@@ -163,4 +164,5 @@ const struct dlsi_op dlsi_op_reverse_sequence = {
 	.infer = infer_reverse_sequence,
 	.mixes = reverse_sequence_mixes,
 	.eval = eval_reverse_sequence,
+	.steps = dlsi_op_steps_slow,
 };

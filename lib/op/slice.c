@@ -1,6 +1,7 @@
 /* Parts and repetitions of a tensor: Slice, Expand, Tile, Pad, CenterCropPad. */
 #include "base/limits.h"
 #include "base/shape.h"
+#include "graph/work.h"
 #include "op/cast.h"
 #include "op/list.h"
 #include "op/walk.h"
@@ -357,6 +358,7 @@ const struct dlsi_op dlsi_op_center_crop_pad = {
 	.infer = infer_center_crop_pad,
 	.mixes = pad_mixes,
 	.eval = eval_pad,
+	.steps = dlsi_op_steps_slow,
 };
 
 const struct dlsi_op dlsi_op_expand = {
@@ -384,6 +386,7 @@ const struct dlsi_op dlsi_op_pad = {
 	.infer = infer_pad,
 	.mixes = pad_mixes,
 	.eval = eval_pad,
+	.steps = dlsi_op_steps_slow,
 };
 
 const struct dlsi_op dlsi_op_slice = {

@@ -1,4 +1,5 @@
 /* Softmax, LogSoftmax and Hardmax. */
+#include "graph/work.h"
 #include "op/element.h"
 #include "op/list.h"
 
@@ -94,7 +95,8 @@ static const struct dlsi_op_attribute axis[] = {{"axis", DLSI_ATTRIBUTE_INT}, {0
 		.types = DLSI_TYPES(DLSI_FLOATS),                                                                      \
 		.infer = infer_softmax,                                                                                \
 		.mixes = softmax_mixes,                                                                                \
-		.eval = eval_##name_};
+		.eval = eval_##name_,                                                                                  \
+		.steps = dlsi_op_steps_slow};
 
 ROW(hardmax, "Hardmax", HARDMAX)
 ROW(log_softmax, "LogSoftmax", LOG_SOFTMAX)

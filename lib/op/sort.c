@@ -1,5 +1,6 @@
 /* The greatest and least elements along an axis: TopK, ArgMax, ArgMin. */
 #include "base/shape.h"
+#include "graph/work.h"
 #include "op/key.h"
 #include "op/list.h"
 #include <string.h>
@@ -186,4 +187,5 @@ const struct dlsi_op dlsi_op_top_k = {
 	.infer = infer_top_k,
 	.mixes = axis_mixes,
 	.eval = eval_top_k,
+	.steps = dlsi_op_steps_sort,
 };

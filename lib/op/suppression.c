@@ -1,5 +1,6 @@
 /* NonMaxSuppression: of boxes that overlap, the one with the highest score. */
 #include "base/shape.h"
+#include "graph/work.h"
 #include "op/key.h"
 #include "op/list.h"
 #include <string.h>
@@ -7,6 +8,7 @@
 #define V DLSI_OP_SINCE
 
 enum { BOXES, SCORES, MOST, OVERLAP, LEAST_SCORE };
+enum { SORT_STEPS = 64, OVERLAP_STEPS = 8 };
 
 /* The optional inputs are one number each, of int64 or float32. */
 static int check_limits(const struct dlsi_graph *graph, const struct dlsi_node *node, struct dls_error *err)
@@ -57,6 +59,15 @@ static const char *suppression_mixes(const struct dlsi_graph *graph, const struc
 {
 	(void)graph, (void)node;
 	return "keeps so many boxes as there are, so that items differ in size";
+}
+
+/* Each box is sorted, and held against all that are kept. */
+static double suppression_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	const struct dlsi_value *scores = dlsi_node_input(graph, node, SCORES);
+	double kept = (double)most_of(dlsi_node_input(graph, node, MOST), scores->dims[2]);
+
+	return dlsi_value_extent(scores) * (SORT_STEPS + OVERLAP_STEPS * kept);
 }
 
 struct box {
@@ -181,4 +192,5 @@ const struct dlsi_op dlsi_op_non_max_suppression = {
 	.infer = infer_suppression,
 	.mixes = suppression_mixes,
 	.eval = eval_suppression,
+	.steps = suppression_steps,
 };

@@ -1,5 +1,6 @@
 /* Operators of one input, element by element. A row is one expression of the element `x`, its type `type`, and two
  * parameters `a` and `b`. */
+#include "graph/work.h"
 #include "op/element.h"
 #include "op/list.h"
 #include <string.h>
@@ -49,7 +50,8 @@
 		.types = DLSI_TYPES(LIST),                                                                             \
 		.infer = (infer_),                                                                                     \
 		.mixes = dlsi_op_mixes_weights,                                                                        \
-		.eval = eval_##name_};
+		.eval = eval_##name_,                                                                                  \
+		.steps = dlsi_op_steps_slow};
 
 #define UNARY(name, onnx, versions, LIST, expression)                                                                  \
 	UNARY_ROW(name, onnx, versions, LIST, dlsi_op_infer_same, none, 0, 0, type, expression)

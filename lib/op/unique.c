@@ -1,5 +1,6 @@
 /* Unique: each element, or each slice along an axis, once. */
 #include "base/shape.h"
+#include "graph/work.h"
 #include "op/key.h"
 #include "op/list.h"
 #include <string.h>
@@ -201,4 +202,5 @@ const struct dlsi_op dlsi_op_unique = {
 	.infer = infer_unique,
 	.mixes = unique_mixes,
 	.eval = eval_unique,
+	.steps = dlsi_op_steps_sort,
 };

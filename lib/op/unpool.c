@@ -1,5 +1,6 @@
 /* From windows back to the image: MaxUnpool and Col2Im. */
 #include "base/shape.h"
+#include "graph/work.h"
 #include "op/convolve.h"
 #include "op/element.h"
 #include "op/list.h"
@@ -165,6 +166,7 @@ const struct dlsi_op dlsi_op_col2im = {
 	.infer = infer_col2im,
 	.mixes = dlsi_op_mixes_weights,
 	.eval = eval_col2im,
+	.steps = dlsi_op_steps_slow,
 };
 
 const struct dlsi_op dlsi_op_max_unpool = {
@@ -179,4 +181,5 @@ const struct dlsi_op dlsi_op_max_unpool = {
 	.infer = infer_max_unpool,
 	.mixes = max_unpool_mixes,
 	.eval = eval_max_unpool,
+	.steps = dlsi_op_steps_slow,
 };

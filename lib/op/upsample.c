@@ -170,6 +170,7 @@ const struct dlsi_op dlsi_op_resize = {
 	.infer = infer_resize,
 	.mixes = resize_mixes,
 	.eval = eval_resize,
+	.steps = dlsi_resize_steps,
 	.shape_input = 3,
 };
 
@@ -184,4 +185,5 @@ const struct dlsi_op dlsi_op_upsample = {
 	.infer = infer_resize,
 	.mixes = resize_mixes,
 	.eval = eval_resize,
+	.steps = dlsi_resize_steps,
 };

@@ -4,7 +4,7 @@
 #include "device/device.h"
 #include "device/model.h"
 #include "graph/op.h"
-#include "op/work.h"
+#include "graph/work.h"
 #include "reader/load.h"
 #include "rewrite/rewrite.h"
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static bool is_small(const struct dlsi_graph *graph)
 		if (graph->values[i].dtype)
 			bytes += (double)dlsi_value_bytes(&graph->values[i]);
 	for (uint32_t i = 0; i < graph->node_count; i++)
-		work += dlsi_node_work(graph, &graph->nodes[i], 1);
+		work += dlsi_node_steps(graph, &graph->nodes[i]);
 	return bytes <= RUN_BYTES && work <= RUN_WORK && graph->node_count <= NODES && graph->input_count <= PORTS &&
 	       graph->output_count <= PORTS;
 }

@@ -1,6 +1,6 @@
 /* The operations of nodes, counted by hand. */
 #include "graph/op.h"
-#include "op/work.h"
+#include "graph/work.h"
 #include "reader/load.h"
 #include "test/unit/onnx.h"
 #include "test/unit/unit.h"
