@@ -77,12 +77,41 @@ static const char *mixes(const struct dlsi_graph *graph, const struct dlsi_node 
 	return "takes regions of all items of the batch";
 }
 
-/* Every sample of every bin; where regions say how many those are, the most that they may. */
+/* The largest of every second number, from `first` on, of a constant of float32 or float64 at any alignment. */
+static double largest(const struct dlsi_value *value, size_t first)
+{
+	double found = 0, wide;
+	float narrow;
+
+	for (size_t i = first; i < dlsi_value_count(value); i += 2) {
+		if (value->dtype == DLS_FLOAT32) {
+			memcpy(&narrow, (const char *)value->data + i * sizeof narrow, sizeof narrow);
+			wide = (double)narrow;
+		} else {
+			memcpy(&wide, (const char *)value->data + i * sizeof wide, sizeof wide);
+		}
+		found = fmax(found, fabs(wide));
+	}
+	return found;
+}
+
+/* Samples of a bin along a dimension of the output: as many as the pixels of a region where nothing else is said. */
+static double most_samples(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t dimension)
+{
+	const struct dlsi_value *regions = dlsi_node_input(graph, node, 1);
+	double bins = (double)dlsi_node_output(graph, node)->dims[dimension];
+
+	if (node->region.samples)
+		return (double)node->region.samples;
+	if (!regions->data)
+		return SAMPLES_MOST;
+	return fmin(SAMPLES_MOST, 2 * largest(regions, dimension == 2) * fabs((double)node->region.scale) / bins + 1);
+}
+
 static double roi_align_steps(const struct dlsi_graph *graph, const struct dlsi_node *node)
 {
-	double samples = (double)(node->region.samples ? node->region.samples : SAMPLES_MOST);
-
-	return SAMPLE_STEPS * samples * samples * dlsi_value_extent(dlsi_node_output(graph, node));
+	return SAMPLE_STEPS * dlsi_value_extent(dlsi_node_output(graph, node)) * most_samples(graph, node, 2) *
+	       most_samples(graph, node, 3);
 }
 
 /* A bin may be the whole picture. */

@@ -68,6 +68,8 @@ static void test_what_takes_too_long_is_left_to_the_run(void **state)
 		{"RoiAlign",
 			TWO("1 1 8 8", "64 4") "ints si 64\nnode ConstantOfShape si > ci\nnode Cast ci > i to:i=7\n"
 					       "node RoiAlign a b i > y sampling_ratio:i=8192"},
+		{"RoiAlign", TWO("1 1 8 8", "1 4") "floats far 16000\nnode Add b far > r\nints i 0\n"
+						   "node RoiAlign a r i > y output_height:i=2 output_width:i=2"},
 		{"MaxRoiPool", TWO("1 1 1024 1024", "4 5") "node MaxRoiPool a b > y pooled_shape:I=64,64"},
 		{"NonMaxSuppression",
 			TWO("1 100000 4", "1 1 100000") "ints most 100000\nnode NonMaxSuppression a b most > y"},
