@@ -1,7 +1,7 @@
 #include "device/piece.h"
 
 #include "base/limits.h"
-#include "op/work.h"
+#include "graph/work.h"
 
 enum {
 	LEAST_ITEMS = 4,      /* for threads to share */
