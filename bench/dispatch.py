@@ -2,7 +2,8 @@
 their own over loopback, beside libzmq alone, Gearman, Ray and Dask. All take turns, so that what else the machine does hits
 all. `make bench-dispatch` runs it.
 
-Shape *batch* is one job of many items that the master divides, shape *each* a call and a result handle for each task. libzmq
+Shape *batch* is one job of many items that the master divides, shape *each* a call and a result handle for each task
+(<dlsched/call.h>), *jobs* a job for each. libzmq
 alone is a loop that passes messages of the same sizes on, one task each. A peer counts with the number of outstanding tasks
 at which it is fastest. Every task returns something that depends on its own input, and the client looks at each.
 
@@ -27,7 +28,7 @@ BARE = "libzmq alone, one task a message"
 BATCH_ITEMS, BARE_ITEMS = 1_000_000, 100_000
 BATCH_WORKERS, BATCH_CREDITS = (2, 8), (8, 64)
 
-JOBS, JOBS_OUTSTANDING = 100_000, 10_000
+CALLS, JOBS, OUTSTANDING = 1_000_000, 50_000, 10_000
 GEARMAN_WORKERS, GEARMAN_TASKS, GEARMAN_OUTSTANDING = 8, 20_000, (16, 64, 256, 1024, 10_000)
 PYTHON_TASKS = {"ray": 4000, "ray_actors": 8000, "dask": 2000}
 PYTHON_OUTSTANDING = (100, 1000, 10_000)
@@ -161,12 +162,14 @@ def python_peer(*kinds):
 def measure_each():
     peers = {"gearman": (gearman(), 10), "ray": (python_peer("ray", "ray_actors"), 50), "dask": (python_peer("dask"), 200)}
     with cluster(2) as (endpoint, _, _):
+        tell_values("dispatch.jobs", in_turns(jobs=lambda: rate(OURS, "jobs", endpoint, JOBS, OUTSTANDING))["jobs"], "jobs/s",
+                    "higher")
         for name, (running, goal) in peers.items():
             with running as peer:
                 if not peer:
                     continue
                 measure, what = peer
-                values = in_turns(ours=lambda: rate(OURS, "each", endpoint, JOBS, JOBS_OUTSTANDING), theirs=measure)
+                values = in_turns(ours=lambda: rate(OURS, "calls", endpoint, CALLS, OUTSTANDING), theirs=measure)
             tell_values(f"dispatch.each.beside_{name}", values["ours"], "tasks/s", "higher")
             tell_values(f"dispatch.each.{name}", values["theirs"], "tasks/s", "higher", peer=what)
             tell_ratio(f"dispatch.vs_{name}", values["ours"], values["theirs"], goal, peer=what)
@@ -176,10 +179,12 @@ def measure_each():
 
 def measure_inside():
     values = in_turns(batch=lambda: rate(OURS, "batch", "inside", BATCH_ITEMS, 0),
-                      each=lambda: rate(OURS, "each", "inside", JOBS, JOBS_OUTSTANDING),
+                      each=lambda: rate(OURS, "calls", "inside", CALLS, OUTSTANDING),
+                      jobs=lambda: rate(OURS, "jobs", "inside", JOBS, OUTSTANDING),
                       p50=lambda: ask(OURS, "latency", "inside", LATENCY_ITEMS)[0])
     tell_values("dispatch.inside.batch", values["batch"], "items/s", "higher")
     tell_values("dispatch.inside.each", values["each"], "tasks/s", "higher")
+    tell_values("dispatch.inside.jobs", values["jobs"], "jobs/s", "higher")
     tell_values("dispatch.inside.p50", values["p50"], "us", "lower")
 
 

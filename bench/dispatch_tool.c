@@ -7,7 +7,8 @@
  *                                                the same, but sleeps as long as a device would compute that needs
  *                                                RUN_NS + n * ITEM_NS for n items, at most BATCH at once
  *   dispatch_tool batch MASTER ITEMS TASK_ITEMS  one job: prints items a second
- *   dispatch_tool each MASTER COUNT OUTSTANDING  jobs of one item, so many at once: prints jobs a second
+ *   dispatch_tool jobs MASTER COUNT OUTSTANDING  jobs of one item, so many at once: prints jobs a second
+ *   dispatch_tool calls MASTER COUNT OUTSTANDING calls of a function, so many at once: prints calls a second
  *   dispatch_tool latency MASTER COUNT           jobs of one item, one at a time: prints the median and the 99th of 100
  *                                                in microseconds
  *   dispatch_tool payload MASTER COUNT BYTES     one job with an item of so many bytes per task: prints tasks a second
@@ -287,14 +288,14 @@ static void measure_batch(const char *master, uint64_t items, uint32_t task_item
 	stop(&site);
 }
 
-static void measure_each(const char *master, size_t count, size_t outstanding)
+static void measure_jobs(const char *master, size_t count, size_t outstanding)
 {
 	struct dls_job **jobs = tool_allocate(outstanding, sizeof *jobs);
 	struct site site;
 	int64_t start_ns;
 
 	start(&site, master);
-	run_job(&site, WARM_UP, 1);
+	run_job(&site, WARM_UP, 0);
 	start_ns = dlsi_clock_monotonic_ns();
 	for (size_t i = 0; i < count + outstanding; i++) {
 		struct dls_job **job = &jobs[i % outstanding];
@@ -310,6 +311,51 @@ static void measure_each(const char *master, size_t count, size_t outstanding)
 	tool_print_rate(count, dlsi_clock_monotonic_ns() - start_ns);
 	stop(&site);
 	free(jobs);
+}
+
+/* Takes the result of the call that was given this number, and ends the call. */
+static void take_call(struct dls_call *call, uint64_t number)
+{
+	struct dls_result *result;
+	struct dls_error err;
+	uint64_t value;
+
+	check(dls_call_result(call, TIMEOUT_MS, &result, &err), &err);
+	if (result->code)
+		fail(result->error);
+	memcpy(&value, result->outputs[0].tensor.data, sizeof value);
+	if (value != ~number)
+		fail("a result is not that of its call");
+	dls_result_destroy(result);
+	dls_call_destroy(call);
+}
+
+static void measure_calls(const char *master, size_t count, size_t outstanding)
+{
+	struct dls_call **calls = tool_allocate(outstanding, sizeof *calls);
+	struct dls_job_options options = DLS_JOB_OPTIONS_INIT;
+	struct dls_function *function;
+	struct dls_error err;
+	struct site site;
+	int64_t start_ns;
+
+	start(&site, master);
+	options.handler = "compute";
+	check(dls_function_create(site.client, &options, &function, &err), &err);
+	run_job(&site, WARM_UP, 0);
+	start_ns = dlsi_clock_monotonic_ns();
+	for (uint64_t i = 0; i < count + outstanding; i++) {
+		struct dls_tensor tensor = number_tensor(&i, sizeof i);
+
+		if (i >= outstanding && i - outstanding < count)
+			take_call(calls[i % outstanding], i - outstanding);
+		if (i < count)
+			check(dls_function_call(function, &tensor, 1, &calls[i % outstanding], &err), &err);
+	}
+	tool_print_rate(count, dlsi_clock_monotonic_ns() - start_ns);
+	dls_function_destroy(function);
+	stop(&site);
+	free(calls);
 }
 
 static void measure_payload(const char *master, uint64_t count, size_t bytes)
@@ -426,8 +472,10 @@ static bool measure(const char *part, int count, char **argv)
 {
 	if (strcmp(part, "batch") == 0 && count == 5)
 		measure_batch(argv[2], number_at(argv, 3), (uint32_t)number_at(argv, 4));
-	else if (strcmp(part, "each") == 0 && count == 5)
-		measure_each(argv[2], number_at(argv, 3), number_at(argv, 4));
+	else if (strcmp(part, "jobs") == 0 && count == 5)
+		measure_jobs(argv[2], number_at(argv, 3), number_at(argv, 4));
+	else if (strcmp(part, "calls") == 0 && count == 5)
+		measure_calls(argv[2], number_at(argv, 3), number_at(argv, 4));
 	else if (strcmp(part, "latency") == 0 && count == 4)
 		measure_latency(argv[2], number_at(argv, 3));
 	else if (strcmp(part, "payload") == 0 && count == 5)

@@ -1,12 +1,13 @@
-#include "client/job.h"
+#include "api/job.h"
 
 #include "api/name.h"
 #include "api/options.h"
 #include "base/export.h"
 #include "base/tensor.h"
+#include "client/job.h"
 #include "client/result.h"
 
-static int check_options(const struct dls_job_options *options, struct dls_error *err)
+static int check(const struct dls_job_options *options, struct dls_error *err)
 {
 	int rc = 0;
 
@@ -21,16 +22,22 @@ static int check_options(const struct dls_job_options *options, struct dls_error
 	return rc;
 }
 
+int dlsi_job_options_read(struct dls_client *client, const struct dls_job_options *options,
+	struct dls_job_options *options_out, struct dls_error *err)
+{
+	int rc = dlsi_node_client_check(client, err);
+
+	if (rc == 0)
+		rc = dlsi_options_read("dls_job_options", options, sizeof *options_out, options_out, err);
+	return rc ? rc : check(options_out, err);
+}
+
 DLS_EXPORT int dls_job_create(struct dls_client *client, const struct dls_job_options *options,
 	struct dls_job **job_out, struct dls_error *err)
 {
 	struct dls_job_options known;
-	int rc = dlsi_node_client_check(client, err);
+	int rc = dlsi_job_options_read(client, options, &known, err);
 
-	if (rc == 0)
-		rc = dlsi_options_read("dls_job_options", options, sizeof known, &known, err);
-	if (rc == 0)
-		rc = check_options(&known, err);
 	if (rc)
 		return rc;
 	if (!job_out)

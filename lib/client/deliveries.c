@@ -51,6 +51,7 @@ void dlsi_delivery_destroy(struct dlsi_delivery *delivery, const struct dlsi_all
 void dlsi_deliveries_init(struct dlsi_deliveries *deliveries, const struct dlsi_alloc *alloc)
 {
 	dlsi_heap_init(&deliveries->heap, alloc);
+	deliveries->found = NULL;
 }
 
 static struct dlsi_delivery *first(struct dlsi_deliveries *deliveries)
@@ -74,6 +75,24 @@ int dlsi_deliveries_add(struct dlsi_deliveries *deliveries, struct dlsi_delivery
 	return dlsi_heap_set(&deliveries->heap, &delivery->node, (int64_t)delivery->first);
 }
 
+static bool has_item(const struct dlsi_delivery *delivery, uint64_t item)
+{
+	return delivery->first <= item && item < delivery->end;
+}
+
+const struct dlsi_delivery *dlsi_deliveries_find(struct dlsi_deliveries *deliveries, uint64_t item)
+{
+	if (deliveries->found && has_item(deliveries->found, item))
+		return deliveries->found;
+	for (size_t i = 0; i < deliveries->heap.count; i++) {
+		const struct dlsi_delivery *delivery = (const struct dlsi_delivery *)deliveries->heap.nodes[i];
+
+		if (has_item(delivery, item))
+			return deliveries->found = delivery;
+	}
+	return NULL;
+}
+
 struct dlsi_delivery *dlsi_deliveries_take(struct dlsi_deliveries *deliveries, uint64_t item)
 {
 	struct dlsi_delivery *delivery = first(deliveries);
@@ -81,5 +100,6 @@ struct dlsi_delivery *dlsi_deliveries_take(struct dlsi_deliveries *deliveries, u
 	if (!delivery || delivery->first != item)
 		return NULL;
 	dlsi_heap_remove(&deliveries->heap, &delivery->node);
+	deliveries->found = NULL;
 	return delivery;
 }

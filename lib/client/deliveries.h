@@ -39,6 +39,7 @@ void dlsi_delivery_destroy(struct dlsi_delivery *delivery, const struct dlsi_all
 
 struct dlsi_deliveries {
 	struct dlsi_heap heap;
+	const struct dlsi_delivery *found; /* last; NULL: none */
 };
 
 void dlsi_deliveries_init(struct dlsi_deliveries *deliveries, const struct dlsi_alloc *alloc);
@@ -48,6 +49,10 @@ void dlsi_deliveries_fini(struct dlsi_deliveries *deliveries);
 
 /* Takes the delivery on success. Errors: DLS_ENOMEM. */
 int dlsi_deliveries_add(struct dlsi_deliveries *deliveries, struct dlsi_delivery *delivery);
+
+/* The one that has this item, which stays; NULL if it has not come. Cost: their number, or nothing if it is the same as
+ * for the last item that was looked for. */
+const struct dlsi_delivery *dlsi_deliveries_find(struct dlsi_deliveries *deliveries, uint64_t item);
 
 /* Removes and returns the delivery that begins with this item, NULL if it has not come. */
 struct dlsi_delivery *dlsi_deliveries_take(struct dlsi_deliveries *deliveries, uint64_t item);

@@ -41,6 +41,12 @@ int dlsi_inputs_add_tensors(
 	struct dlsi_inputs *inputs, const struct dls_tensor *tensors, uint32_t count, struct dls_error *err);
 int dlsi_inputs_add_batch(struct dlsi_inputs *inputs, const struct dls_tensor *tensor, struct dls_error *err);
 
+/* Of the values that are copied and what describes them, about. */
+static inline size_t dlsi_inputs_bytes(const struct dlsi_inputs *inputs)
+{
+	return inputs->writer.pages.length + inputs->writer.page.offsets.length;
+}
+
 static inline uint64_t dlsi_inputs_count(const struct dlsi_inputs *inputs)
 {
 	return inputs->writer.items;

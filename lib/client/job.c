@@ -18,21 +18,18 @@ static int write_spec(struct dls_job *job, const struct dls_job_options *options
 	return dlsi_job_spec_write(&job->client->ctx->alloc, &spec, &job->spec, &job->spec_length, err);
 }
 
-static void init(struct dls_job *job, struct dls_client *client, const struct dls_job_options *options)
+/* `token` opens what it shares. */
+static void init(struct dls_job *job, struct dls_client *client, struct dlsi_id id, const struct dlsi_id *token)
 {
 	const struct dlsi_alloc *alloc = &client->ctx->alloc;
-	struct dlsi_id token = dlsi_random_id();
 
 	job->errand.run = dlsi_node_job_run;
 	job->farewell.run = dlsi_node_job_part;
 	job->client = client;
-	job->id = options->key ? dlsi_hash_job_id(client->tenant, options->key) : dlsi_random_id();
-	job->priority = options->priority;
-	job->notify = options->notify;
-	job->notify_arg = options->notify_arg;
+	job->id = id;
 	job->progress.size = sizeof job->progress;
 	dlsi_inputs_init(&job->inputs, alloc);
-	dlsi_shares_init(&job->shares, alloc, client->dialer.plane, &token);
+	dlsi_shares_init(&job->shares, alloc, client->dialer.plane, token);
 	dlsi_deliveries_init(&job->deliveries, alloc);
 	dlsi_list_init(&job->news);
 	dlsi_list_init(&job->broken);
@@ -73,11 +70,17 @@ int dlsi_node_job_create(struct dls_client *client, const struct dls_job_options
 	struct dls_error *err)
 {
 	struct dls_job *job = dlsi_calloc(&client->ctx->alloc, 1, sizeof *job);
+	struct dlsi_id token = dlsi_random_id();
 	int rc;
 
 	if (!job)
 		return dlsi_fail_memory(err);
-	init(job, client, options);
+	init(job, client, options->key ? dlsi_hash_job_id(client->tenant, options->key) : dlsi_random_id(), &token);
+	job->priority = options->priority;
+	job->window_items = client->window_items;
+	job->window_bytes = client->window_bytes;
+	job->notify = options->notify;
+	job->notify_arg = options->notify_arg;
 	rc = write_spec(job, options, err);
 	if (rc) {
 		leave(job);
@@ -88,13 +91,34 @@ int dlsi_node_job_create(struct dls_client *client, const struct dls_job_options
 	return rc;
 }
 
+int dlsi_node_job_create_like(const struct dls_job *model, struct dls_job **job_out, struct dls_error *err)
+{
+	const struct dlsi_alloc *alloc = &model->client->ctx->alloc;
+	struct dls_job *job = dlsi_calloc(alloc, 1, sizeof *job);
+	char *spec = job ? dlsi_malloc(alloc, model->spec_length) : NULL;
+
+	if (!spec) {
+		dlsi_free(alloc, job);
+		return dlsi_fail_memory(err);
+	}
+	init(job, model->client, dlsi_random_id(), &model->shares.token);
+	job->priority = model->priority;
+	job->window_items = DLSI_TASK_ITEMS;
+	job->window_bytes = DLSI_BLOB_BYTES;
+	job->spec = memcpy(spec, model->spec, model->spec_length);
+	job->spec_length = model->spec_length;
+	*job_out = job;
+	return 0;
+}
+
 /* Whether the session has no more to do for it, or will have none when it has done what it is about. */
 static bool is_over(const struct dls_job *job)
 {
 	bool over;
 
 	pthread_mutex_lock(&job->client->dialer.mutex);
-	over = job->stage == DLSI_STAGE_ENDED || (job->stage == DLSI_STAGE_SUBMITTED && job->next == job->items);
+	over = job->stage == DLSI_STAGE_ENDED ||
+	       (job->stage == DLSI_STAGE_SUBMITTED && job->progress.done == job->items);
 	pthread_mutex_unlock(&job->client->dialer.mutex);
 	return over;
 }
@@ -111,6 +135,13 @@ void dlsi_node_job_destroy(struct dls_job *job)
 	dlsi_loop_call(job->client->ctx->loop, dlsi_node_job_forget, job);
 	leave(job);
 	dlsi_node_job_free(job);
+}
+
+void dlsi_node_job_abandon(struct dls_job *job)
+{
+	if (!is_over(job))
+		dlsi_node_job_cancel(job);
+	dlsi_node_job_destroy(job);
 }
 
 int dlsi_node_job_check(const struct dls_job *job, struct dls_error *err)

@@ -20,7 +20,8 @@ struct dls_job {
 	struct dls_client *client;
 	struct dlsi_id id;
 	int32_t priority;
-	char *spec; /* JSON */
+	uint64_t window_items, window_bytes; /* of results that wait to be taken */
+	char *spec;                          /* JSON */
 	size_t spec_length;
 	void (*notify)(void *notify_arg, struct dls_job *job);
 	void *notify_arg;
@@ -56,6 +57,13 @@ int dlsi_node_job_create(struct dls_client *client, const struct dls_job_options
 	struct dls_error *err);
 void dlsi_node_job_destroy(struct dls_job *job);
 
+/* The same without waiting for anybody, so also on the loop. */
+void dlsi_node_job_abandon(struct dls_job *job);
+
+/* A new job that asks for the same as another, which is not submitted and outlives it: also its model is that one's.
+ * The window holds the results of any job of one task. Errors: DLS_ENOMEM. */
+int dlsi_node_job_create_like(const struct dls_job *model, struct dls_job **job_out, struct dls_error *err);
+
 /* Errors: DLS_EINVAL (NULL), DLS_EFORK. */
 int dlsi_node_job_check(const struct dls_job *job, struct dls_error *err);
 
@@ -86,6 +94,11 @@ int dlsi_node_job_share_model(
 int dlsi_node_job_next(struct dls_job *job, int timeout_ms, struct dls_result **result_out, struct dls_error *err);
 int dlsi_node_job_wait(struct dls_job *job, int timeout_ms, struct dls_error *err);
 void dlsi_node_job_progress(struct dls_job *job, struct dls_job_progress *progress_out);
+
+/* Under the client's mutex: whether nothing more can come, and then the error with which there is no result of `item`.
+ */
+bool dlsi_node_job_has_stopped(const struct dls_job *job);
+int dlsi_node_job_tell_end(const struct dls_job *job, uint64_t item, struct dls_error *err);
 
 /* client/job_events.c: on the loop's thread. What the session says; a page that finds no memory ends the job. */
 void dlsi_node_job_deliver(struct dls_job *job, struct dlsi_frame *frame, const struct dlsi_delivery_facts *facts);

@@ -142,8 +142,8 @@ static void submit(struct dls_job *job, int64_t now_ns)
 	event.submit.priority = job->priority;
 	event.submit.manifest_blob = job->manifest_blob;
 	event.submit.manifest_head = job->manifest_head;
-	event.submit.window_items = client->window_items;
-	event.submit.window_bytes = client->window_bytes;
+	event.submit.window_items = job->window_items;
+	event.submit.window_bytes = job->window_bytes;
 	if (job->manifest)
 		event.submit.manifest = dlsi_driver_adopt(&client->dialer.driver, dlsi_frame_ref(job->manifest));
 	dlsi_driver_step(&client->dialer.driver, now_ns, &event);

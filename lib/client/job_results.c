@@ -6,18 +6,16 @@
 
 enum { WINDOW_STEP = 256 }; /* items taken between two notes to the session, unless a page ends before */
 
-/* Under the mutex: nothing more can come. The job's error, or its client's. */
-static int tell_end(struct dls_job *job, struct dls_error *err)
+int dlsi_node_job_tell_end(const struct dls_job *job, uint64_t item, struct dls_error *err)
 {
 	const struct dls_error *end = job->stage == DLSI_STAGE_ENDED ? &job->end : &job->client->dialer.over;
 
 	if (end->code)
 		return dlsi_fail(err, end->code, "%s", end->text);
-	return dlsi_fail(err, DLS_EPROTOCOL, "the job has ended without the result of item %" PRIu64, job->next);
+	return dlsi_fail(err, DLS_EPROTOCOL, "the job has ended without the result of item %" PRIu64, item);
 }
 
-/* Under the mutex. */
-static bool has_stopped(const struct dls_job *job)
+bool dlsi_node_job_has_stopped(const struct dls_job *job)
 {
 	return job->stage == DLSI_STAGE_ENDED || job->client->dialer.over.code;
 }
@@ -36,8 +34,8 @@ static int await_item(struct dls_job *job, int64_t until_ns, struct dls_error *e
 			return dlsi_fail(err, DLS_ESTATE, "the job has not been submitted");
 		if (job->next == job->items)
 			return 0;
-		if (has_stopped(job))
-			return tell_end(job, err);
+		if (dlsi_node_job_has_stopped(job))
+			return dlsi_node_job_tell_end(job, job->next, err);
 		if (!in_time)
 			return dlsi_fail(err, DLS_ETIMEOUT, "item %" PRIu64 " has no result yet", job->next);
 		in_time = dlsi_condition_wait(&job->changed, &job->client->dialer.mutex, until_ns);
@@ -91,8 +89,7 @@ int dlsi_node_job_next(struct dls_job *job, int timeout_ms, struct dls_result **
 /* Under the mutex: the window lets no more come until something is taken. */
 static bool is_window_full(const struct dls_job *job)
 {
-	return job->progress.done - job->next >= job->client->window_items ||
-	       job->waiting_bytes >= job->client->window_bytes;
+	return job->progress.done - job->next >= job->window_items || job->waiting_bytes >= job->window_bytes;
 }
 
 int dlsi_node_job_wait(struct dls_job *job, int timeout_ms, struct dls_error *err)
@@ -106,7 +103,7 @@ int dlsi_node_job_wait(struct dls_job *job, int timeout_ms, struct dls_error *er
 		if (job->stage == DLSI_STAGE_FILLING)
 			rc = dlsi_fail(err, DLS_ESTATE, "the job has not been submitted");
 		else if (job->client->dialer.over.code)
-			rc = tell_end(job, err);
+			rc = dlsi_node_job_tell_end(job, job->next, err);
 		else if (!in_time)
 			rc = dlsi_fail(err, DLS_ETIMEOUT, "%" PRIu64 " of %" PRIu64 " results have arrived",
 				job->progress.done, job->items);
@@ -114,7 +111,7 @@ int dlsi_node_job_wait(struct dls_job *job, int timeout_ms, struct dls_error *er
 			in_time = dlsi_condition_wait(&job->changed, &job->client->dialer.mutex, until_ns);
 	}
 	if (rc == 0 && job->stage == DLSI_STAGE_ENDED && job->end.code)
-		rc = tell_end(job, err);
+		rc = dlsi_node_job_tell_end(job, job->next, err);
 	pthread_mutex_unlock(&job->client->dialer.mutex);
 	return rc;
 }

@@ -53,7 +53,7 @@ cJSON *dlsi_describe_job(const struct dlsi_master *master, const struct job *job
 	cJSON_AddNumberToObject(json, "running", (double)job->running);
 	cJSON_AddNumberToObject(json, "returned", (double)job->returned);
 	cJSON_AddNumberToObject(json, "failed", (double)job->failed_items);
-	cJSON_AddNumberToObject(json, "item_ms", (double)job->measured.item_ns / 1e6);
+	cJSON_AddNumberToObject(json, "item_ms", (double)job->spec->measured.item_ns / 1e6);
 	add_ms(json, "age_ms", master->now_ns - job->begun_ns);
 	return json;
 }
@@ -163,8 +163,8 @@ static void add_expected_end(const struct job *job, cJSON *json)
 	uint64_t left = job->count - job->done_items - job->returned;
 	unsigned devices = count_devices(job);
 
-	if (devices && job->measured.item_ns)
-		add_ms(json, "expected_ms", (int64_t)((double)left * (double)job->measured.item_ns / devices));
+	if (devices && job->spec->measured.item_ns)
+		add_ms(json, "expected_ms", (int64_t)((double)left * (double)job->spec->measured.item_ns / devices));
 }
 
 static void list_tasks(struct request *request, const struct job *job)

@@ -286,7 +286,7 @@ static bool window_full(const struct job *job)
 		return false;
 	if (job->client && job->client->crowded && out)
 		return true;
-	return !room || (out && job->measured.item_bytes && out > room / job->measured.item_bytes);
+	return !room || (out && job->spec->measured.item_bytes && out > room / job->spec->measured.item_bytes);
 }
 
 void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
@@ -310,7 +310,7 @@ bool dlsi_job_take(struct job *job, struct dlsi_range *range_out)
 {
 	struct dlsi_range next = fresh(job);
 	uint64_t limit = dlsi_division_items(
-		job->policy.ready, job->spec->handler->devices, job->spec->task_items, &job->measured);
+		job->policy.ready, job->spec->handler->devices, job->spec->task_items, &job->spec->measured);
 	uint64_t known;
 
 	if (dlsi_ranges_take(&job->retry, limit, range_out)) {

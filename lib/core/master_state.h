@@ -115,7 +115,8 @@ struct spec {
 	uint8_t *json;
 	uint32_t length;
 	struct handler *handler;
-	uint32_t task_items; /* 0: the master divides */
+	uint32_t task_items;           /* 0: the master divides */
+	struct dlsi_measured measured; /* of the items of its jobs: a new one need not find out */
 };
 
 struct job {
@@ -147,12 +148,11 @@ struct job {
 	uint32_t manifest_head;
 	struct dlsi_list tasks;
 	uint64_t task_count;
-	uint64_t running;         /* items of tasks at workers */
-	uint64_t returned;        /* items whose results wait */
-	unsigned lost_offers;     /* one after another */
-	uint64_t lost_before;     /* attempts below were given out before the last of them was lost */
-	struct dlsi_list workers; /* acquaintances */
-	struct dlsi_measured measured;
+	uint64_t running;          /* items of tasks at workers */
+	uint64_t returned;         /* items whose results wait */
+	unsigned lost_offers;      /* one after another */
+	uint64_t lost_before;      /* attempts below were given out before the last of them was lost */
+	struct dlsi_list workers;  /* acquaintances */
 	struct dlsi_progress told; /* to the client */
 };
 

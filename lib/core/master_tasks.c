@@ -161,7 +161,7 @@ static void take_in(
 	dlsi_device_free(master, device);
 	device->worker->done_items += items;
 	master->done_tasks++;
-	dlsi_measured_add(&task->job->measured, items, record->elapsed_ns, record->bytes);
+	dlsi_measured_add(&task->job->spec->measured, items, record->elapsed_ns, record->bytes);
 	task->job->running -= items;
 	task->job->returned += items;
 	keep_result(task, record, device->worker->origin);
@@ -215,7 +215,7 @@ bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 
 uint64_t dlsi_task_expected_ns(const struct task *task)
 {
-	uint64_t item_ns = task->job->measured.item_ns;
+	uint64_t item_ns = task->job->spec->measured.item_ns;
 
 	if (item_ns)
 		return item_ns * (task->end - task->first);

@@ -31,7 +31,7 @@ def full_pipe():
 def run_tiny_jobs(programs, master):
     """Many jobs, of which the log has much to tell."""
     worker = programs.start("bench/dispatch_tool", "worker", master.endpoint, 0, stdin=subprocess.PIPE)
-    jobs = programs.start("bench/dispatch_tool", "each", master.endpoint, JOBS, 100).finish()
+    jobs = programs.start("bench/dispatch_tool", "jobs", master.endpoint, JOBS, 100).finish()
     assert jobs.code == 0, jobs.err
     status = programs.submit(master, "status", "--json").objects()[0]
     assert (status["worker_count"], status["lost_workers"]) == (1, 0)
