@@ -51,7 +51,10 @@ static int write_state(char *line, const struct cli_progress *progress, const st
 	double seconds = (double)(cli_now_ms() - progress->start_ms) / 1000;
 
 	if (!job->accepted)
-		return sprintf(line, "waiting for %s", job->deferred ? "room at the master" : "the master");
+		return sprintf(line, "waiting for %s",
+			!job->deferred               ? "the master"
+			: job->deferred == DLS_EBUSY ? "room at the master"
+						     : "a worker that is large enough");
 	if (!job->workers)
 		return sprintf(line, "waiting for a worker");
 	return sprintf(line, "%.0f/s, %" PRIu32 " worker%s", seconds > 0 ? (double)job->done / seconds : 0,

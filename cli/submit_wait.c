@@ -77,8 +77,7 @@ int submit_explain_wait(struct dls_ctx *ctx, struct dls_client *client, const ch
 	int rc;
 
 	if (state->deferred && !state->accepted) {
-		(void)cli_fail(
-			why, state->deferred, "the master has no room for it (%s)", dls_error_meaning(state->deferred));
+		(void)cli_fail(why, state->deferred, "%s", state->deferred_text);
 		return 1;
 	}
 	if (!state->accepted || state->workers)

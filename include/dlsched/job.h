@@ -115,6 +115,7 @@ struct dls_job_progress {
 	uint32_t workers; /* that can run it, as the master last said */
 	int accepted;     /* 1: the master has it */
 	int deferred;     /* the DLS_E* with which the master has put it off; it is offered again by itself. 0: not */
+	char deferred_text[DLS_ERROR_TEXT_BYTES]; /* the master's sentence then */
 };
 
 #define DLS_JOB_PROGRESS_INIT DLS_SIZED(struct dls_job_progress)

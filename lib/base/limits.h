@@ -49,6 +49,12 @@
 #define DLSI_THREADS             1024  /* on which one model runs */
 #define DLSI_JOBS                65536 /* live jobs of one master */
 #define DLSI_JOB_ITEMS           (1ULL << 40)
+#define DLSI_PRIORITY            1000000 /* a job's is between this and minus this */
+#define DLSI_RESOURCE_KINDS      16      /* in use at once by one master */
+#define DLSI_CLASS_LABELS        16      /* that one job asks of a worker */
+#define DLSI_WORKER_LABELS       64
+#define DLSI_TENANTS             4096
+#define DLSI_TENANT_WEIGHT       1000000                 /* a tenant's is at most this, and at least one over this */
 #define DLSI_TASK_ITEMS          4096                    /* items of one task */
 #define DLSI_CLIENT_SPECS        4096                    /* in use at once over one connection */
 #define DLSI_SPECS               65536                   /* interned specifications ... */

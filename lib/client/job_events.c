@@ -98,6 +98,8 @@ static void take_notice(struct dls_job *job, const struct dlsi_effect *effect, s
 		break;
 	case DLSI_NOTICE_DEFERRED:
 		job->progress.deferred = effect->notify.code;
+		snprintf(job->progress.deferred_text, sizeof job->progress.deferred_text, "%.*s", (int)text.length,
+			text.data);
 		dlsi_node_job_wake(job);
 		break;
 	case DLSI_NOTICE_PROGRESS:

@@ -26,13 +26,20 @@ struct dlsi_agent {
 	const struct dlsi_alloc *alloc;
 	struct dlsi_agent_config config; /* with copies of its texts */
 	struct dlsi_agent_device *devices;
-	char **handlers;
-	unsigned handler_count;
+	struct dlsi_agent_resource *resources;
+	char **handlers, **labels; /* NULL-terminated */
 	struct dlsi_link link;
 	struct dlsi_list jobs;
 	struct dlsi_list cancelled; /* tasks that nobody wants and the driver still has; their job may be gone */
 	struct dlsi_map job_by_id, task_by_attempt;
 };
+
+static void free_texts(const struct dlsi_alloc *alloc, char **texts)
+{
+	for (unsigned i = 0; texts && texts[i]; i++)
+		dlsi_free(alloc, texts[i]);
+	dlsi_free(alloc, texts);
+}
 
 static bool copy_devices(struct dlsi_agent *agent, const struct dlsi_agent_config *config)
 {
@@ -48,23 +55,37 @@ static bool copy_devices(struct dlsi_agent *agent, const struct dlsi_agent_confi
 	return true;
 }
 
-static bool copy_handlers(struct dlsi_agent *agent, const struct dlsi_agent_config *config)
+static bool copy_resources(struct dlsi_agent *agent, const struct dlsi_agent_config *config)
 {
-	unsigned count = 0;
-
-	while (config->handlers[count])
-		count++;
-	agent->handlers = dlsi_calloc(agent->alloc, count + 1, sizeof *agent->handlers);
-	if (!agent->handlers)
+	agent->resources = dlsi_calloc(agent->alloc, config->resource_count + 1, sizeof *agent->resources);
+	if (!agent->resources)
 		return false;
-	for (; agent->handler_count < count; agent->handler_count++) {
-		char *copy = dlsi_strdup(agent->alloc, config->handlers[agent->handler_count]);
-
-		if (!copy)
+	for (unsigned i = 0; i < config->resource_count; i++) {
+		agent->resources[i] = config->resources[i];
+		agent->resources[i].name = dlsi_strdup(agent->alloc, config->resources[i].name);
+		if (!agent->resources[i].name)
 			return false;
-		agent->handlers[agent->handler_count] = copy;
 	}
 	return true;
+}
+
+/* The list, NULL-terminated; NULL when memory is exhausted. */
+static char **copy_texts(const struct dlsi_alloc *alloc, const char *const *texts)
+{
+	unsigned count = 0;
+	char **copies;
+
+	while (texts && texts[count])
+		count++;
+	copies = dlsi_calloc(alloc, count + 1, sizeof *copies);
+	for (unsigned i = 0; copies && i < count; i++) {
+		copies[i] = dlsi_strdup(alloc, texts[i]);
+		if (!copies[i]) {
+			free_texts(alloc, copies);
+			return NULL;
+		}
+	}
+	return copies;
 }
 
 int dlsi_agent_create(const struct dlsi_alloc *alloc, const struct dlsi_agent_config *config,
@@ -84,8 +105,10 @@ int dlsi_agent_create(const struct dlsi_alloc *alloc, const struct dlsi_agent_co
 	agent->config.name = dlsi_strdup(alloc, config->name);
 	agent->config.host = dlsi_strdup(alloc, config->host);
 	agent->config.data_endpoint = dlsi_strdup(alloc, config->data_endpoint);
-	if (!agent->config.name || !agent->config.host || !agent->config.data_endpoint ||
-		!copy_devices(agent, config) || !copy_handlers(agent, config)) {
+	agent->handlers = copy_texts(alloc, config->handlers);
+	agent->labels = copy_texts(alloc, config->labels);
+	if (!agent->config.name || !agent->config.host || !agent->config.data_endpoint || !agent->handlers ||
+		!agent->labels || !copy_devices(agent, config) || !copy_resources(agent, config)) {
 		dlsi_agent_destroy(agent, NULL);
 		return dlsi_fail_memory(err);
 	}
@@ -128,10 +151,12 @@ void dlsi_agent_destroy(struct dlsi_agent *agent, struct dlsi_effects *effects)
 		dlsi_releases_flush(&agent->link.releases, effects);
 	for (uint16_t i = 0; agent->devices && i < agent->config.device_count; i++)
 		dlsi_free(agent->alloc, (char *)(uintptr_t)agent->devices[i].name);
-	for (unsigned i = 0; i < agent->handler_count; i++)
-		dlsi_free(agent->alloc, agent->handlers[i]);
+	for (unsigned i = 0; agent->resources && i < agent->config.resource_count; i++)
+		dlsi_free(agent->alloc, (char *)(uintptr_t)agent->resources[i].name);
+	free_texts(agent->alloc, agent->handlers);
+	free_texts(agent->alloc, agent->labels);
 	dlsi_free(agent->alloc, agent->devices);
-	dlsi_free(agent->alloc, agent->handlers);
+	dlsi_free(agent->alloc, agent->resources);
 	dlsi_free(agent->alloc, (char *)(uintptr_t)agent->config.name);
 	dlsi_free(agent->alloc, (char *)(uintptr_t)agent->config.host);
 	dlsi_free(agent->alloc, (char *)(uintptr_t)agent->config.data_endpoint);
@@ -182,8 +207,19 @@ static void post_capabilities(struct dlsi_agent *agent)
 			i, device->credits, device->cores, device->memory_bytes, dlsi_text_of(device->name)};
 		post(agent, &record);
 	}
+	record.kind = DLSI_RESOURCE;
+	for (unsigned i = 0; i < agent->config.resource_count; i++) {
+		record.resource.name = dlsi_text_of(agent->resources[i].name);
+		record.resource.amount = agent->resources[i].amount;
+		post(agent, &record);
+	}
+	record.kind = DLSI_LABEL;
+	for (unsigned i = 0; agent->labels[i]; i++) {
+		record.label.name = dlsi_text_of(agent->labels[i]);
+		post(agent, &record);
+	}
 	record.kind = DLSI_HANDLER;
-	for (unsigned i = 0; i < agent->handler_count; i++) {
+	for (unsigned i = 0; agent->handlers[i]; i++) {
 		record.handler.name = dlsi_text_of(agent->handlers[i]);
 		post(agent, &record);
 	}

@@ -18,6 +18,11 @@ struct dlsi_agent_device {
 	uint64_t memory_bytes;
 };
 
+struct dlsi_agent_resource {
+	const char *name;
+	uint64_t amount; /* thousandths */
+};
+
 /* All texts are copied. */
 struct dlsi_agent_config {
 	const char *name;
@@ -27,6 +32,10 @@ struct dlsi_agent_config {
 	uint64_t seed;
 	const struct dlsi_agent_device *devices;
 	uint16_t device_count;
+	const struct dlsi_agent_resource
+		*resources; /* of all devices together, where they differ from what these say */
+	unsigned resource_count;
+	const char *const *labels;   /* NULL-terminated, or NULL */
 	const char *const *handlers; /* NULL-terminated; a worker that runs models has DLSI_HANDLER_MODEL too */
 };
 

@@ -15,6 +15,7 @@ void dlsi_change_write(struct dlsi_buffer *buffer, const struct dlsi_change *cha
 		dlsi_write_u32(buffer, (uint32_t)change->submit.priority);
 		dlsi_write_blob(buffer, &change->submit.manifest);
 		dlsi_write_u32(buffer, change->submit.manifest_head);
+		dlsi_write_bytes(buffer, change->submit.tenant.data, change->submit.tenant.length);
 		dlsi_write_bytes(buffer, change->submit.spec.data, change->submit.spec.length);
 		break;
 	case DLSI_CHANGE_ITEMS:
@@ -45,6 +46,7 @@ bool dlsi_change_read(const uint8_t *data, size_t length, struct dlsi_change *ch
 		change.submit.priority = (int32_t)dlsi_read_u32(&reader);
 		change.submit.manifest = dlsi_read_blob(&reader);
 		change.submit.manifest_head = dlsi_read_u32(&reader);
+		change.submit.tenant = dlsi_read_text(&reader, DLSI_NAME_BYTES);
 		change.submit.spec = dlsi_read_bytes(&reader, DLSI_SPEC_BYTES);
 		break;
 	case DLSI_CHANGE_ITEMS:

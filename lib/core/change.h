@@ -3,7 +3,8 @@
  * decides.
  *
  *   u8 format (1), u8 kind, 16 bytes job, then by kind
- *     submit: 16 bytes token, u64 count, i32 priority, blob manifest, u32 head, u32 length, spec JSON
+ *     submit: 16 bytes token, u64 count, i32 priority, blob manifest, u32 head, u32 length, tenant,
+ *             u32 length, spec JSON
  *     items:  u64 first, u64 end
  *     end:    u8 state, i32 code, u32 length, sentence */
 #ifndef DLSI_CHANGE_H
@@ -29,6 +30,7 @@ struct dlsi_change {
 			int32_t priority;
 			struct dlsi_blob manifest;
 			uint32_t manifest_head;
+			struct dlsi_text tenant;
 			struct dlsi_bytes spec;
 		} submit;
 		struct {

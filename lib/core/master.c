@@ -20,15 +20,10 @@ void dlsi_master_stop_timer(struct dlsi_master *master, struct timer *timer)
 
 static int check_config(const struct dlsi_master_config *config, struct dls_error *err)
 {
-	const struct dlsi_policy_ops *policy = config->policy;
-
 	if (config->heartbeat_ns <= 0 || config->worker_timeout_ns <= config->heartbeat_ns ||
 		config->lost_grace_ns < 0 || config->client_timeout_ns < 0)
 		return dlsi_fail(err, DLS_EINVAL,
 			"a master's heartbeat must be more than 0 and its worker timeout more than its heartbeat");
-	if (policy->abi != DLSI_POLICY_ABI || policy->size < sizeof *policy || !policy->create || !policy->destroy ||
-		!policy->ready || !policy->idle || !policy->choose)
-		return dlsi_fail(err, DLS_EINVAL, "the policy %s was made for another release", policy->name);
 	return 0;
 }
 
@@ -36,10 +31,16 @@ static void init_maps(struct dlsi_master *master)
 {
 	struct dlsi_map *const maps[] = {&master->worker_by_incarnation, &master->worker_by_name,
 		&master->client_by_incarnation, &master->handler_by_name, &master->job_by_id, &master->spec_by_key,
-		&master->task_by_attempt, &master->known};
+		&master->task_by_attempt, &master->known, &master->class_by_key, &master->tenant_by_name};
 
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		dlsi_map_init(maps[i], master->alloc, master->config.seed + i);
+}
+
+static void forget_tenants(struct dlsi_master *master)
+{
+	dlsi_list_each (node, &master->tenants)
+		dlsi_tenant_unref(master, dlsi_list_entry(node, struct tenant, node));
 }
 
 int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_config *config,
@@ -56,7 +57,7 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 		return dlsi_fail_memory(err);
 	master->alloc = alloc;
 	master->config = *config;
-	master->next_number = master->next_index = 1;
+	master->next_number = master->next_index = master->openings = 1;
 	master->due_ns = INT64_MAX;
 	/* Somewhere: a worker may still run an attempt of another master, and the two must not be one number. */
 	dlsi_rng_init(&rng, config->seed);
@@ -70,13 +71,15 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 	dlsi_list_init(&master->jobs);
 	dlsi_list_init(&master->changed);
 	dlsi_list_init(&master->ended);
+	dlsi_list_init(&master->classes);
+	dlsi_list_init(&master->tenants);
 	dlsi_list_init(&master->proposals);
 	for (unsigned i = 0; i < DLSI_DEVICE_CREDITS; i++)
 		dlsi_list_init(&master->loaded[i]);
-	master->policy = config->policy->create(alloc);
-	if (!master->policy) {
+	rc = dlsi_master_use_policy(master, config->policy, config->policy_params, err);
+	if (rc) {
 		dlsi_free(alloc, master);
-		return dlsi_fail_memory(err);
+		return rc;
 	}
 	*master_out = master;
 	return 0;
@@ -110,7 +113,8 @@ void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effect
 	dlsi_releases_flush(&master->releases, master->effects);
 	dlsi_ended_forget_all(master);
 	free_proposals(master);
-	master->config.policy->destroy(master->policy);
+	forget_tenants(master);
+	master->policy_ops->destroy(master->policy);
 	dlsi_free(master->alloc, master->peers);
 	dlsi_releases_fini(&master->releases);
 	dlsi_heap_fini(&master->timers);
@@ -120,6 +124,8 @@ void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effect
 	dlsi_map_fini(&master->handler_by_name);
 	dlsi_map_fini(&master->job_by_id);
 	dlsi_map_fini(&master->spec_by_key);
+	dlsi_map_fini(&master->class_by_key);
+	dlsi_map_fini(&master->tenant_by_name);
 	dlsi_map_fini(&master->task_by_attempt);
 	dlsi_map_fini(&master->known);
 	dlsi_effects_fini(&ignored);

@@ -4,17 +4,17 @@
 
 #define ASSIGNMENTS_PER_TURN 1024
 
-static struct dlsi_policy_device *least_loaded(void *view_arg, const struct dlsi_policy_group *group)
+static struct dlsi_policy_device *least_loaded(void *view_arg, const struct dlsi_policy_queue *queue)
 {
-	const struct handler *handler = dlsi_list_entry(group, struct handler, jobs);
+	struct device *device = dlsi_device_least_loaded(view_arg, dlsi_list_entry(queue, struct queue, policy)->class);
 
-	return (struct dlsi_policy_device *)dlsi_device_least_loaded(view_arg, handler);
+	return device ? &device->policy : NULL;
 }
 
 bool dlsi_master_assign(struct dlsi_master *master)
 {
-	const struct dlsi_policy_ops *policy = master->config.policy;
-	struct dlsi_policy_view view = {least_loaded, master};
+	struct dlsi_policy_view view = {
+		.now_ns = master->now_ns, .total = &master->total, .least_loaded = least_loaded, .view_arg = master};
 	struct dlsi_policy_choice choice;
 	struct dlsi_range range;
 
@@ -22,11 +22,11 @@ bool dlsi_master_assign(struct dlsi_master *master)
 		struct job *job;
 
 		if (master->failed || master->held_bytes > DLSI_HELD_PAYLOAD_BYTES ||
-			!policy->choose(master->policy, &view, &choice))
+			!master->policy_ops->choose(master->policy, &view, &choice))
 			return false;
 		job = dlsi_list_entry(choice.job, struct job, policy);
 		if (dlsi_job_take(job, &range) &&
-			!dlsi_task_assign(master, job, (struct device *)choice.device, range)) {
+			!dlsi_task_assign(master, job, dlsi_list_entry(choice.device, struct device, policy), range)) {
 			master->failed = true;
 			return false;
 		}

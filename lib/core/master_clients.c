@@ -14,7 +14,7 @@ static struct dlsi_id key_of(uint64_t incarnation)
 static void free_client(struct dlsi_master *master, struct client *client)
 {
 	dlsi_free(master->alloc, client->specs);
-	dlsi_free(master->alloc, client->tenant);
+	dlsi_tenant_unref(master, client->tenant);
 	dlsi_free(master->alloc, client->host);
 	dlsi_free(master->alloc, client->data_endpoint);
 	dlsi_free(master->alloc, client);
@@ -32,7 +32,7 @@ static struct client *create(struct dlsi_master *master, const struct dlsi_regis
 	client->grace.kind = TIMER_CLIENT_GRACE;
 	client->incarnation = record->incarnation;
 	client->number = master->next_number++;
-	client->tenant = dlsi_strndup(master->alloc, record->name.data, record->name.length);
+	client->tenant = dlsi_tenant_ref(master, record->name);
 	client->host = dlsi_strndup(master->alloc, record->host.data, record->host.length);
 	client->data_endpoint = dlsi_strndup(master->alloc, record->data_endpoint.data, record->data_endpoint.length);
 	if (!client->tenant || !client->host || !client->data_endpoint ||
@@ -271,7 +271,7 @@ void dlsi_client_tell_progress(struct dlsi_master *master, struct client *client
 		.job = job->policy.id,
 		.done = job->done_items,
 		.running = job->running,
-		.workers = job->spec->handler->workers,
+		.workers = job->queue->class->workers,
 	};
 	if (record.progress.done == job->told.done && record.progress.running == job->told.running &&
 		record.progress.workers == job->told.workers)

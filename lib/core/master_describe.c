@@ -24,14 +24,9 @@ const char *dlsi_describe_state(const struct job *job)
 	return dlsi_job_state_name(job->state);
 }
 
-static const char *tenant_of(const struct job *job)
-{
-	return job->client ? job->client->tenant : "";
-}
-
 size_t dlsi_describe_job_texts(const struct job *job)
 {
-	return strlen(tenant_of(job)) + strlen(job->spec->handler->name);
+	return strlen(dlsi_job_tenant(job)->name) + strlen(job->queue->class->handler->name);
 }
 
 size_t dlsi_describe_ended_texts(const struct ended *ended)
@@ -44,8 +39,8 @@ cJSON *dlsi_describe_job(const struct dlsi_master *master, const struct job *job
 	cJSON *json = cJSON_CreateObject();
 
 	add_id(json, &job->policy.id);
-	cJSON_AddStringToObject(json, "tenant", tenant_of(job));
-	cJSON_AddStringToObject(json, "handler", job->spec->handler->name);
+	cJSON_AddStringToObject(json, "tenant", dlsi_job_tenant(job)->name);
+	cJSON_AddStringToObject(json, "handler", job->queue->class->handler->name);
 	cJSON_AddStringToObject(json, "state", dlsi_describe_state(job));
 	cJSON_AddNumberToObject(json, "priority", job->policy.priority);
 	cJSON_AddNumberToObject(json, "items", (double)job->count);
@@ -148,7 +143,7 @@ static unsigned count_devices(const struct job *job)
 	unsigned devices = 0;
 
 	if (job->task_count > DLSI_LISTED)
-		return job->spec->handler->devices;
+		return job->queue->class->devices;
 	dlsi_list_each (node, &job->tasks) {
 		const struct task *task = dlsi_list_entry(node, struct task, job_node);
 

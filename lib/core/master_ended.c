@@ -24,7 +24,7 @@ static void forget(struct dlsi_master *master, struct ended *ended)
 
 void dlsi_ended_keep(struct dlsi_master *master, const struct job *job, const struct dlsi_change *end)
 {
-	const char *tenant = job->client->tenant, *handler = job->spec->handler->name;
+	const char *tenant = dlsi_job_tenant(job)->name, *handler = job->queue->class->handler->name;
 	size_t tenant_length = strlen(tenant), handler_length = strlen(handler);
 	struct ended *ended = dlsi_calloc(
 		master->alloc, 1, sizeof *ended + tenant_length + handler_length + end->end.sentence.length + 3);

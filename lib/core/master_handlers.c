@@ -1,5 +1,5 @@
-/* Handlers that workers offer or specifications name, each once, and who can run them now: whether a worker can run a
- * job is asked without comparing texts, and whether any can without asking them all. */
+/* Handlers that workers offer or specifications name, each once: whether a worker has one is asked without comparing
+ * texts, and whether a device is free for it without asking them all. */
 #include "core/master_state.h"
 
 #include <string.h>
@@ -17,8 +17,6 @@ struct handler *dlsi_handler_ref(struct dlsi_master *master, struct dlsi_text na
 	if (!handler)
 		return NULL;
 	handler->uses = 1;
-	dlsi_list_init(&handler->jobs.jobs);
-	dlsi_list_init(&handler->jobs.node);
 	handler->name = dlsi_strndup(master->alloc, name.data, name.length);
 	if (!handler->name || dlsi_map_put(&master->handler_by_name, &key, handler)) {
 		dlsi_free(master->alloc, handler->name);
@@ -38,16 +36,6 @@ void dlsi_handler_unref(struct dlsi_master *master, struct handler *handler)
 	dlsi_map_remove(&master->handler_by_name, &key);
 	dlsi_free(master->alloc, handler->name);
 	dlsi_free(master->alloc, handler);
-}
-
-void dlsi_handler_count(const struct worker *worker, bool present)
-{
-	for (uint16_t i = 0; i < worker->handler_count; i++) {
-		struct handler *handler = worker->handlers[i];
-
-		handler->workers += present ? 1 : -1U;
-		handler->devices += present ? worker->device_count : -(uint32_t)worker->device_count;
-	}
 }
 
 void dlsi_handler_count_free(const struct worker *worker, bool more)

@@ -8,19 +8,25 @@ struct job *dlsi_job_find(const struct dlsi_master *master, const struct dlsi_id
 	return dlsi_map_get(&master->job_by_id, id);
 }
 
-struct job *dlsi_job_create(struct dlsi_master *master, const struct dlsi_id *id, struct spec *spec, uint64_t count)
+struct job *dlsi_job_create(
+	struct dlsi_master *master, const struct dlsi_id *id, struct spec *spec, struct tenant *tenant, uint64_t count)
 {
 	struct job *job = dlsi_calloc(master->alloc, 1, sizeof *job);
+	struct queue *queue = job ? dlsi_queue_join(master, spec->class, tenant) : NULL;
 
-	if (!job || dlsi_map_put(&master->job_by_id, id, job)) {
+	if (!queue || dlsi_map_put(&master->job_by_id, id, job)) {
+		if (queue)
+			dlsi_queue_leave(master, queue);
 		dlsi_free(master->alloc, job);
 		return NULL;
 	}
 	job->policy.id = *id;
 	job->policy.number = master->next_number++;
-	job->policy.group = &spec->handler->jobs;
-	dlsi_list_init(&job->policy.node);
+	job->policy.queue = &queue->policy;
+	job->policy.since_ns = master->now_ns;
+	job->policy.deadline_ns = INT64_MAX;
 	job->spec = spec;
+	job->queue = queue;
 	job->count = count;
 	job->begun_ns = master->now_ns;
 	job->window_end = count;
@@ -38,7 +44,7 @@ struct job *dlsi_job_create(struct dlsi_master *master, const struct dlsi_id *id
 static void withdraw(struct dlsi_master *master, struct job *job)
 {
 	if (job->offered)
-		master->config.policy->idle(master->policy, &job->policy);
+		master->policy_ops->idle(master->policy, &job->policy);
 	job->offered = false;
 }
 
@@ -87,6 +93,7 @@ void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 		settle(master, job);
 	dlsi_ranges_fini(&job->done);
 	dlsi_ranges_fini(&job->retry);
+	dlsi_queue_leave(master, job->queue);
 	dlsi_spec_unref(master, job->spec);
 	master->manifest_bytes -= job->manifest.bytes;
 	dlsi_releases_add(&master->releases, job->manifest);
@@ -301,16 +308,16 @@ void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
 		return;
 	job->offered = ready;
 	if (ready)
-		master->config.policy->ready(master->policy, &job->policy);
+		master->policy_ops->ready(master->policy, &job->policy);
 	else
-		master->config.policy->idle(master->policy, &job->policy);
+		master->policy_ops->idle(master->policy, &job->policy);
 }
 
 bool dlsi_job_take(struct job *job, struct dlsi_range *range_out)
 {
 	struct dlsi_range next = fresh(job);
 	uint64_t limit = dlsi_division_items(
-		job->policy.ready, job->spec->handler->devices, job->spec->task_items, &job->spec->measured);
+		job->policy.ready, job->queue->class->devices, job->spec->task_items, &job->spec->measured);
 	uint64_t known;
 
 	if (dlsi_ranges_take(&job->retry, limit, range_out)) {

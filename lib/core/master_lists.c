@@ -72,7 +72,7 @@ static void walk_live(struct walk *walk, const struct dlsi_list *node, uint64_t 
 
 	for (; node != &master->jobs; node = node->next) {
 		const struct job *job = job_of(node);
-		const char *tenant = job->client ? job->client->tenant : "";
+		const char *tenant = dlsi_job_tenant(job)->name;
 		bool listed = job->policy.number > floor && is_meant(walk, job->state, tenant);
 
 		if (!goes_on(walk, listed, dlsi_describe_job_texts(job))) {

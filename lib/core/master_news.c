@@ -80,7 +80,7 @@ void dlsi_news_of_worker(struct dlsi_master *master, const struct worker *worker
 	if (!may_tell(master, &master->worker_news, DLS_LOG_INFO))
 		return;
 	for (uint16_t i = 0; i < worker->device_count; i++)
-		held += worker->devices[i].held;
+		held += worker->devices[i].policy.held;
 	tell(master, &master->worker_news, DLS_LOG_INFO, "worker %s %s; it had %" PRIu64 " tasks", worker->origin->name,
 		what, held);
 }
@@ -93,7 +93,7 @@ void dlsi_news_silent(struct dlsi_master *master, const struct peer *peer)
 		tell(master, &master->worker_news, DLS_LOG_INFO,
 			"%s%s has been silent for %.1f s and is taken for lost",
 			peer->worker ? "worker " : "a client of ",
-			peer->worker ? peer->worker->origin->name : peer->client->tenant, seconds);
+			peer->worker ? peer->worker->origin->name : peer->client->tenant->name, seconds);
 }
 
 void dlsi_news_gap(struct dlsi_master *master, uint64_t sent, uint64_t received)
@@ -106,7 +106,9 @@ void dlsi_news_gap(struct dlsi_master *master, uint64_t sent, uint64_t received)
 
 static const char *tenant(const struct job *job)
 {
-	return job->client && *job->client->tenant ? job->client->tenant : "nobody";
+	const char *name = dlsi_job_tenant(job)->name;
+
+	return *name ? name : "nobody";
 }
 
 void dlsi_news_accepted(struct dlsi_master *master, const struct job *job)
@@ -117,7 +119,7 @@ void dlsi_news_accepted(struct dlsi_master *master, const struct job *job)
 		return;
 	dlsi_hex(job->policy.id.bytes, DLSI_ID_BYTES, id);
 	tell(master, &master->job_news, DLS_LOG_INFO, "job %s of %s is accepted: %" PRIu64 " items for %s", id,
-		tenant(job), job->count, job->spec->handler->name);
+		tenant(job), job->count, job->queue->class->handler->name);
 }
 
 void dlsi_news_ended(struct dlsi_master *master, const struct job *job, struct dlsi_text sentence)

@@ -6,8 +6,10 @@ static struct job *replay_submit(struct dlsi_master *master, const struct dlsi_c
 	struct dlsi_payload payload, struct dls_error *err)
 {
 	struct spec *spec = dlsi_spec_intern(master, NULL, change->submit.spec, err);
-	struct job *job = spec ? dlsi_job_create(master, &change->job, spec, change->submit.count) : NULL;
+	struct tenant *tenant = spec ? dlsi_tenant_ref(master, change->submit.tenant) : NULL;
+	struct job *job = tenant ? dlsi_job_create(master, &change->job, spec, tenant, change->submit.count) : NULL;
 
+	dlsi_tenant_unref(master, tenant);
 	if (!job) {
 		dlsi_spec_unref(master, spec);
 		return NULL;

@@ -11,7 +11,7 @@ static cJSON *describe_device(const struct device *device)
 	cJSON_AddNumberToObject(json, "cores", device->cores);
 	cJSON_AddNumberToObject(json, "memory_bytes", (double)device->memory_bytes);
 	cJSON_AddNumberToObject(json, "credits", device->offered);
-	cJSON_AddNumberToObject(json, "held", device->held);
+	cJSON_AddNumberToObject(json, "held", device->policy.held);
 	cJSON_AddNumberToObject(json, "done_tasks", (double)device->done_tasks);
 	cJSON_AddNumberToObject(json, "task_ms", (double)device->task_ns / 1e6);
 	return json;
@@ -94,7 +94,7 @@ int dlsi_command_status(struct request *request)
 
 	dlsi_hex(master->config.cluster.bytes, DLSI_ID_BYTES, cluster);
 	cJSON_AddStringToObject(json, "cluster", cluster);
-	cJSON_AddStringToObject(json, "policy", master->config.policy->name);
+	cJSON_AddStringToObject(json, "policy", master->policy_ops->name);
 	cJSON_AddNumberToObject(json, "jobs", (double)counts.jobs);
 	cJSON_AddNumberToObject(json, "done_items", (double)counts.done_items);
 	cJSON_AddNumberToObject(json, "presented_items", (double)counts.presented_items);

@@ -1,7 +1,7 @@
 /* Job specifications, interned by their bytes: thousands of jobs of one service share one. The master reads only what
  * it schedules by; the rest is the worker's and is checked there.
  *
- *   {"handler": NAME, ...} or {"model": {...}, ...}, and "task_items": N */
+ *   {"handler": NAME, ...} or {"model": {...}, ...}, and "task_items": N, "resources": {...}, "labels": [...] */
 #include "core/master_state.h"
 
 #include "base/json.h"
@@ -10,32 +10,34 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int read_spec(struct dlsi_master *master, struct spec *spec, struct dls_error *err)
+static int read_members(struct dlsi_master *master, const cJSON *json, struct spec *spec, struct dls_error *err)
 {
-	static const char *const known[] = {"handler", "params", "model", "task_items", NULL};
-	const char *handler;
-	cJSON *json;
-	struct dlsi_json_reader reader;
-	int rc = dlsi_json_parse("the job specification", spec->json, spec->length, DLSI_SPEC_BYTES, &json, err);
+	static const char *const known[] = {"handler", "params", "model", "task_items", "resources", "labels", NULL};
+	struct dlsi_json_reader reader = dlsi_json_read(json, "the job specification", known, err);
+	const char *handler = dlsi_json_text(&reader, "handler", NULL);
+	const cJSON *resources = dlsi_json_object(&reader, "resources"), *labels = dlsi_json_array(&reader, "labels");
 
-	if (rc)
-		return rc;
-	reader = dlsi_json_read(json, "the job specification", known, err);
-	handler = dlsi_json_text(&reader, "handler", NULL);
 	if (dlsi_json_object(&reader, "model")) {
 		if (handler && reader.rc == 0)
 			reader.rc = dlsi_fail(err, DLS_EINVAL, "the job specification has both a model and a handler");
 		handler = DLSI_HANDLER_MODEL;
 	}
 	spec->task_items = (uint32_t)dlsi_json_integer(&reader, "task_items", 0, 0, DLSI_TASK_ITEMS);
-	rc = reader.rc;
-	if (rc == 0 && (!handler || !*handler || strlen(handler) > DLSI_NAME_BYTES))
-		rc = dlsi_fail(err, DLS_EINVAL, "the job specification names neither a model nor a handler");
-	if (rc == 0) {
-		spec->handler = dlsi_handler_ref(master, dlsi_text_of(handler));
-		if (!spec->handler)
-			rc = dlsi_fail_memory(err);
-	}
+	if (reader.rc)
+		return reader.rc;
+	if (!handler || !*handler || strlen(handler) > DLSI_NAME_BYTES)
+		return dlsi_fail(err, DLS_EINVAL, "the job specification names neither a model nor a handler");
+	return dlsi_class_intern(master, json, dlsi_text_of(handler), resources, labels, &spec->class, err);
+}
+
+static int read_spec(struct dlsi_master *master, struct spec *spec, struct dls_error *err)
+{
+	cJSON *json;
+	int rc = dlsi_json_parse("the job specification", spec->json, spec->length, DLSI_SPEC_BYTES, &json, err);
+
+	if (rc)
+		return rc;
+	rc = read_members(master, json, spec, err);
 	cJSON_Delete(json);
 	return rc;
 }
@@ -71,7 +73,7 @@ static void settle(struct dlsi_master *master, struct spec *spec)
 
 static void destroy(struct dlsi_master *master, struct spec *spec)
 {
-	dlsi_handler_unref(master, spec->handler);
+	dlsi_class_unref(master, spec->class);
 	dlsi_free(master->alloc, spec->json);
 	dlsi_free(master->alloc, spec);
 }

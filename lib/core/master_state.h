@@ -20,6 +20,7 @@
 #include "core/master.h"
 #include "core/outbox.h"
 #include "core/releases.h"
+#include "core/resources.h"
 
 enum timer_kind { TIMER_HEARTBEAT, TIMER_WORKER_GRACE, TIMER_CLIENT_GRACE };
 
@@ -41,11 +42,11 @@ struct peer {
 };
 
 struct device {
+	struct dlsi_policy_device policy;
 	struct worker *worker;
 	struct dlsi_list node; /* on master->loaded[held] while it has a free credit */
 	uint16_t index;
 	uint16_t offered;
-	uint32_t held;
 	uint32_t cores;
 	uint64_t memory_bytes;
 	uint64_t task_ns; /* averages */
@@ -53,6 +54,17 @@ struct device {
 	uint64_t done_tasks;
 	int64_t turned_ns; /* when its last result came: the next task runs since then */
 	char *name;
+	struct dlsi_list services;
+	struct dlsi_resources reserved; /* it runs one of its tasks at a time: the largest demand of them */
+};
+
+/* What a device does for a class. */
+struct service {
+	struct dlsi_list device_node, class_node;
+	struct device *device;
+	struct class *class;
+	uint32_t held; /* of its tasks */
+	struct dlsi_measured measured;
 };
 
 /* Who a worker is. Its results say it, also those that outlive it. */
@@ -72,10 +84,13 @@ struct worker {
 	uint16_t device_count;
 	struct handler **handlers;
 	uint16_t handler_count;
-	struct dlsi_list tasks;   /* that it has not answered, in the order in which they were given */
-	struct dlsi_list offers;  /* tasks whose results it keeps */
-	struct dlsi_list jobs;    /* acquaintances */
-	struct dlsi_buffer taken; /* u64 each: attempts to confirm in the next message */
+	struct dlsi_id *labels; /* keys of their texts */
+	uint16_t label_count;
+	struct dlsi_resources capacity, reserved; /* the latter by its devices, never more than the former */
+	struct dlsi_list tasks;                   /* that it has not answered, in the order in which they were given */
+	struct dlsi_list offers;                  /* tasks whose results it keeps */
+	struct dlsi_list jobs;                    /* acquaintances */
+	struct dlsi_buffer taken;                 /* u64 each: attempts to confirm in the next message */
 	uint64_t done_items;
 };
 
@@ -91,7 +106,8 @@ struct client {
 	uint64_t incarnation;
 	struct peer *peer; /* NULL: lost */
 	struct timer grace;
-	char *tenant, *host, *data_endpoint;
+	struct tenant *tenant;
+	char *host, *data_endpoint;
 	struct dlsi_list jobs;
 	uint64_t held_bytes;       /* of results that it has not confirmed */
 	bool full;                 /* they are too many: its jobs get no more tasks until half of them are gone */
@@ -114,7 +130,7 @@ struct spec {
 	struct dlsi_list payer_node;
 	uint8_t *json;
 	uint32_t length;
-	struct handler *handler;
+	struct class *class;
 	uint32_t task_items;           /* 0: the master divides */
 	struct dlsi_measured measured; /* of the items of its jobs: a new one need not find out */
 };
@@ -127,6 +143,7 @@ struct job {
 	struct dlsi_policy_job policy;
 	struct dlsi_id token;
 	struct spec *spec;
+	struct queue *queue;
 	struct client *client;
 	struct dlsi_peer presented; /* the connection over which the client last submitted it ... */
 	struct dlsi_id asked;       /* ... and the token it named then, which a durable job's is not always */
@@ -184,14 +201,48 @@ struct ended {
 	const char *tenant, *handler, *sentence; /* behind it, in the same memory */
 };
 
-/* What workers offer and specifications ask for, and who can run it now. */
+/* What workers offer and specifications ask for. */
 struct handler {
 	char *name;
 	uint64_t uses;
-	uint32_t workers;
-	uint32_t devices;
-	uint32_t free_devices; /* those with a free credit */
-	struct dlsi_policy_group jobs;
+	uint32_t free_devices; /* of connected workers that have it: those with a free credit */
+};
+
+/* What specifications ask of a worker: jobs that ask for the same share it. */
+struct class
+{
+	struct dlsi_list node; /* on master->classes */
+	struct dlsi_id key;
+	uint64_t uses;
+	struct handler *handler;
+	struct dlsi_resources demand;
+	struct dlsi_id *labels;
+	uint16_t label_count;
+	uint32_t workers, devices; /* connected ones that suit it */
+	uint64_t found_none; /* master->openings when no device could take a task; none can until there are more */
+	struct dlsi_list services, queues;
+};
+
+struct tenant {
+	struct dlsi_list node; /* on master->tenants */
+	struct dlsi_policy_tenant policy;
+	char *name;
+	uint64_t uses;
+	bool kept; /* holds a reference to itself: its weight was set */
+};
+
+/* The jobs of one class and one tenant. */
+struct queue {
+	struct dlsi_list node; /* on class->queues */
+	struct dlsi_policy_queue policy;
+	struct class *class;
+	uint64_t jobs;
+};
+
+/* A kind of resource that has a name of its own. */
+struct kind {
+	char *name;
+	uint64_t uses;
 };
 
 struct acquaintance {
@@ -227,16 +278,20 @@ struct dlsi_master {
 	struct dlsi_list dirty;
 	struct dlsi_heap timers;
 
-	struct dlsi_list workers, clients, jobs;
+	struct dlsi_list workers, clients, jobs, classes, tenants;
 	struct dlsi_list changed; /* jobs, the one that changed last at the end */
 	struct dlsi_list ended;
 	uint64_t ended_count;
 	uint64_t changes; /* counts them */
 	struct dlsi_map worker_by_incarnation, worker_by_name, client_by_incarnation, handler_by_name;
-	struct dlsi_map job_by_id, spec_by_key, task_by_attempt, known;
+	struct dlsi_map job_by_id, spec_by_key, class_by_key, tenant_by_name, task_by_attempt, known;
 	struct dlsi_list loaded[DLSI_DEVICE_CREDITS]; /* devices with a free credit, by the tasks they hold */
 	uint64_t loads;                               /* bit n: loaded[n] may have some */
+	const struct dlsi_policy_ops *policy_ops;
 	void *policy;
+	struct dlsi_resources total; /* of all connected workers */
+	struct kind kinds[DLSI_RESOURCE_KINDS];
+	uint64_t openings; /* how often a device could take a task that could not before */
 
 	struct dlsi_list proposals; /* in order of index */
 	uint64_t next_index;
@@ -282,11 +337,40 @@ void dlsi_master_stop_timer(struct dlsi_master *master, struct timer *timer);
 struct handler *dlsi_handler_ref(struct dlsi_master *master, struct dlsi_text name);
 void dlsi_handler_unref(struct dlsi_master *master, struct handler *handler);
 
-/* The worker is there to run its handlers from now on, or is not. */
-void dlsi_handler_count(const struct worker *worker, bool present);
-
 /* One device more, or less, of the worker has a free credit. */
 void dlsi_handler_count_free(const struct worker *worker, bool more);
+
+/* master_kinds.c: the number of the kind of this name, with a reference. Errors: DLS_ELIMIT, DLS_ENOMEM. */
+int dlsi_kind_ref(struct dlsi_master *master, struct dlsi_text name, unsigned *kind_out, struct dls_error *err);
+
+/* Drops a reference to each kind that is not zero. */
+void dlsi_kinds_unref(struct dlsi_master *master, const struct dlsi_resources *amounts);
+const char *dlsi_kind_name(const struct dlsi_master *master, unsigned kind); /* NULL: there is none */
+
+/* master_classes.c: what specifications ask of a worker. The class of a specification, with a reference: `resources`
+ * and `labels` are those members, NULL for none. Errors: DLS_EINVAL, DLS_ELIMIT, DLS_ENOMEM. */
+int dlsi_class_intern(struct dlsi_master *master, const cJSON *spec, struct dlsi_text handler, const cJSON *resources,
+	const cJSON *labels, struct class **class_out, struct dls_error *err);
+void dlsi_class_unref(struct dlsi_master *master, struct class *class);
+
+/* Whether the worker could run a task of the class if it had nothing else to do. */
+bool dlsi_class_suits(const struct class *class, const struct worker *worker);
+
+/* Whether it asks for more than any connected worker with its handler has: DLS_ELIMIT, and the sentence says of what. 0
+ * also where there is no such worker: one may come. */
+int dlsi_class_object(const struct dlsi_master *master, const struct class *class, struct dls_error *err);
+
+/* The worker is there to run tasks from now on, or is not. */
+void dlsi_classes_count(struct dlsi_master *master, const struct worker *worker, bool present);
+
+/* master_tenants.c: the tenant of this name, with a reference; NULL: there is no room for another */
+struct tenant *dlsi_tenant_ref(struct dlsi_master *master, struct dlsi_text name);
+void dlsi_tenant_unref(struct dlsi_master *master, struct tenant *tenant);
+struct tenant *dlsi_job_tenant(const struct job *job);
+
+/* The queue of a job that comes, with room for it; NULL: memory is exhausted. */
+struct queue *dlsi_queue_join(struct dlsi_master *master, struct class *class, struct tenant *tenant);
+void dlsi_queue_leave(struct dlsi_master *master, struct queue *queue);
 
 /* master_workers.c: who works, and with what */
 void dlsi_worker_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record,
@@ -307,12 +391,16 @@ bool dlsi_worker_has_handler(const struct worker *worker, const struct handler *
 /* The next message to the worker says that nobody needs the attempt's result from it any more. */
 void dlsi_worker_confirm(struct dlsi_master *master, struct worker *worker, uint64_t attempt);
 
-/* master_devices.c: which device has the fewest tasks */
+/* master_devices.c: what devices hold, and which could take more */
 void dlsi_device_place(struct dlsi_master *master, struct device *device);
-void dlsi_device_hold(struct dlsi_master *master, struct device *device);
-void dlsi_device_free(struct dlsi_master *master, struct device *device);
-void dlsi_device_measure(struct device *device, uint64_t elapsed_ns, uint64_t bytes);
-struct device *dlsi_device_least_loaded(struct dlsi_master *master, const struct handler *handler);
+
+/* A task of the queue goes there; false: memory is exhausted. And it is over. */
+bool dlsi_device_hold(struct dlsi_master *master, struct device *device, struct queue *queue);
+void dlsi_device_free(struct dlsi_master *master, struct device *device, struct queue *queue);
+void dlsi_device_measure(
+	struct device *device, const struct class *class, uint64_t items, uint64_t elapsed_ns, uint64_t bytes);
+struct device *dlsi_device_least_loaded(struct dlsi_master *master, struct class *class);
+void dlsi_service_destroy(struct dlsi_master *master, struct service *service);
 
 /* master_clients.c: who submits, and what it is told */
 void dlsi_client_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record);
@@ -351,7 +439,8 @@ void dlsi_spec_unref(struct dlsi_master *master, struct spec *spec);
 struct job *dlsi_job_find(const struct dlsi_master *master, const struct dlsi_id *id);
 
 /* An entry in no state yet; the reference to spec is handed over on success. NULL: memory is exhausted. */
-struct job *dlsi_job_create(struct dlsi_master *master, const struct dlsi_id *id, struct spec *spec, uint64_t count);
+struct job *dlsi_job_create(
+	struct dlsi_master *master, const struct dlsi_id *id, struct spec *spec, struct tenant *tenant, uint64_t count);
 
 /* The payload is handed over. */
 void dlsi_job_keep_manifest(struct dlsi_master *master, struct job *job, struct dlsi_payload manifest);
@@ -400,6 +489,11 @@ uint64_t dlsi_task_expected_ns(const struct task *task);
 
 /* Gives its items back unless they are not wanted any more, and ends the task. */
 void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_back);
+
+/* master_policy.c: the policy that decides from now on. `params` is an object, or NULL for none. Errors: DLS_EINVAL,
+ * DLS_ENOMEM; then nothing has changed. */
+int dlsi_master_use_policy(
+	struct dlsi_master *master, const struct dlsi_policy_ops *ops, const cJSON *params, struct dls_error *err);
 
 /* master_assign.c: the turn's decisions. True if there is more to decide than one turn may. */
 bool dlsi_master_assign(struct dlsi_master *master);

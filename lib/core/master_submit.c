@@ -5,22 +5,25 @@
 #include "core/share.h"
 #include <string.h>
 
-/* Makes room for specification `number`: numbers are given in order, and one whose jobs are over may be given again. */
+#define SPECS_STEP 16
+
+/* Makes room for specification `number`. Those below need not be there: over a new connection a client names those only
+ * whose jobs are not over. */
 static bool reserve_spec(struct dlsi_master *master, struct client *client, uint32_t number)
 {
+	uint32_t count = (number / SPECS_STEP + 1) * SPECS_STEP;
 	struct client_spec *grown;
 
 	if (number < client->spec_count)
 		return true;
-	if (number % 16 == 0) {
-		grown = dlsi_realloc(master->alloc, client->specs, (number + 16) * sizeof *grown);
-		if (!grown) {
-			master->failed = true;
-			return false;
-		}
-		client->specs = grown;
+	grown = dlsi_realloc(master->alloc, client->specs, count * sizeof *grown);
+	if (!grown) {
+		master->failed = true;
+		return false;
 	}
-	client->specs[client->spec_count++] = (struct client_spec){0};
+	memset(grown + client->spec_count, 0, (count - client->spec_count) * sizeof *grown);
+	client->specs = grown;
+	client->spec_count = count;
 	return true;
 }
 
@@ -54,7 +57,7 @@ bool dlsi_client_spec(struct dlsi_master *master, struct client *client, const s
 	struct dls_error error = {0};
 	struct client_spec *place;
 
-	if (record->number > client->spec_count || record->number >= DLSI_CLIENT_SPECS)
+	if (record->number >= DLSI_CLIENT_SPECS)
 		return false;
 	if (!reserve_spec(master, client, record->number))
 		return true;
@@ -122,31 +125,31 @@ static bool take_received(struct dlsi_master *master, struct job *job, const str
 	return true;
 }
 
-struct objection {
-	int code;
-	const char *sentence; /* NULL: none */
-};
-
-static struct objection object(const struct dlsi_master *master, const struct client *client,
-	const struct dlsi_submit *record, struct dlsi_payload manifest)
+/* What is wrong with the submission, whatever room there is; 0 if nothing. */
+static int object(const struct dlsi_master *master, const struct client *client, const struct dlsi_submit *record,
+	struct dlsi_payload manifest, struct dls_error *err)
 {
 	const struct client_spec *spec = record->spec < client->spec_count ? &client->specs[record->spec] : NULL;
 
-	if (!spec)
-		return (struct objection){DLS_EINVAL, "the job's specification was never sent"};
+	if (!spec || (!spec->spec && !spec->code))
+		return dlsi_fail(err, DLS_EINVAL, "the job's specification was never sent");
 	if (!spec->spec)
-		return (struct objection){spec->code, spec->refusal ? spec->refusal : dls_error_meaning(spec->code)};
+		return dlsi_fail(err, spec->code, "%s", spec->refusal ? spec->refusal : dls_error_meaning(spec->code));
 	if (!record->count)
-		return (struct objection){DLS_EINVAL, "the job has no items"};
+		return dlsi_fail(err, DLS_EINVAL, "the job has no items");
 	if (record->count > DLSI_JOB_ITEMS)
-		return (struct objection){DLS_ELIMIT, "the job has more items than a job may have"};
+		return dlsi_fail(err, DLS_ELIMIT, "the job has more items than a job may have");
+	if (record->priority < -DLSI_PRIORITY || record->priority > DLSI_PRIORITY)
+		return dlsi_fail(err, DLS_EINVAL, "the job's priority is %d; it must be from -%d to %d",
+			record->priority, DLSI_PRIORITY, DLSI_PRIORITY);
 	if (manifest.bytes > DLSI_INLINE_BYTES || (!manifest.handle && !record->manifest.length))
-		return (struct objection){
-			DLS_ELIMIT, "the job's manifest is missing or too large to travel inside a message"};
+		return dlsi_fail(
+			err, DLS_ELIMIT, "the job's manifest is missing or too large to travel inside a message");
 	if (record->flags & DLSI_SUBMIT_DURABLE && !master->config.durable)
-		return (struct objection){DLS_EUNSUPPORTED, "this master cannot keep durable jobs; submit the job "
-							    "attached, with a client that waits for it"};
-	return (struct objection){0};
+		return dlsi_fail(err, DLS_EUNSUPPORTED,
+			"this master cannot keep durable jobs; submit the job attached, with a client that waits for "
+			"it");
+	return 0;
 }
 
 enum { RETRY_AFTER_MS = 1000 };
@@ -183,7 +186,7 @@ static struct job *new_job(struct dlsi_master *master, struct client *client, co
 	struct dlsi_payload manifest)
 {
 	struct spec *spec = client->specs[record->spec].spec;
-	struct job *job = dlsi_job_create(master, &record->job, spec, record->count);
+	struct job *job = dlsi_job_create(master, &record->job, spec, client->tenant, record->count);
 
 	if (!job)
 		return NULL;
@@ -240,6 +243,7 @@ static void submit_new(struct dlsi_master *master, struct client *client, const 
 	change.submit.priority = job->policy.priority;
 	change.submit.manifest = job->manifest_blob;
 	change.submit.manifest_head = job->manifest_head;
+	change.submit.tenant = dlsi_text_of(client->tenant->name);
 	change.submit.spec = (struct dlsi_bytes){job->spec->json, job->spec->length};
 	dlsi_job_change(master, job, &change, NULL, job->manifest);
 }
@@ -313,14 +317,19 @@ void dlsi_client_submit(struct dlsi_master *master, struct client *client, const
 	struct dlsi_payload manifest)
 {
 	struct job *job = dlsi_job_find(master, &record->job);
-	struct objection objection = object(master, client, record, manifest);
-	bool for_now = objection.code == DLS_EBUSY; /* the specification found no room: it comes again with the job */
+	struct dls_error error = {0};
+	int code = object(master, client, record, manifest, &error);
+	bool for_now = code == DLS_EBUSY; /* the specification found no room: it comes again with the job */
 
-	if (objection.sentence) {
+	if (code == 0 && !job) {
+		code = dlsi_class_object(master, client->specs[record->spec].spec->class, &error);
+		for_now = code != 0; /* the worker that it needs may be on its way */
+	}
+	if (code) {
 		dlsi_releases_add(&master->releases, manifest);
-		refuse(master, client, record, objection.code, for_now ? RETRY_AFTER_MS : 0, objection.sentence);
+		refuse(master, client, record, code, for_now ? RETRY_AFTER_MS : 0, error.text);
 		if (!for_now && job && job->client == client && !job->durable) /* for the client it is over */
-			dlsi_job_end(master, job, DLSI_JOB_FAILED, objection.code, objection.sentence);
+			dlsi_job_end(master, job, DLSI_JOB_FAILED, code, error.text);
 	} else if (job) {
 		submit_known(master, client, job, record, manifest);
 	} else {

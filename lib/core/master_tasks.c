@@ -84,12 +84,13 @@ bool dlsi_task_assign(struct dlsi_master *master, struct job *job, struct device
 		return false;
 	if (!known)
 		post_job(master, worker->peer, job);
+	if (!dlsi_device_hold(master, device, job->queue))
+		return false;
 	task = create(master, job, device, range);
 	if (!task)
 		return false;
 	move(master, task, DLSI_TASK_ASSIGNED);
 	job->running += range.end - range.first;
-	dlsi_device_hold(master, device);
 	post_assign(master, task);
 	return true;
 }
@@ -156,9 +157,9 @@ static void take_in(
 	uint64_t items = task->end - task->first;
 
 	move(master, task, DLSI_TASK_RETURNED);
-	dlsi_device_measure(device, record->elapsed_ns, record->bytes);
+	dlsi_device_measure(device, task->job->queue->class, items, record->elapsed_ns, record->bytes);
 	device->turned_ns = master->now_ns;
-	dlsi_device_free(master, device);
+	dlsi_device_free(master, device, task->job->queue);
 	device->worker->done_items += items;
 	master->done_tasks++;
 	dlsi_measured_add(&task->job->spec->measured, items, record->elapsed_ns, record->bytes);
@@ -240,7 +241,7 @@ void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_bac
 
 	if (task->state == DLSI_TASK_ASSIGNED) {
 		job->running -= end - first;
-		dlsi_device_free(master, task->device);
+		dlsi_device_free(master, task->device, job->queue);
 	} else {
 		job->returned -= end - first;
 		confirm_offer(master, task);

@@ -35,6 +35,7 @@ static bool fill_device(
 
 	device->worker = worker;
 	device->index = index;
+	device->policy.number = master->next_number++;
 	device->offered = offer->credits < DLSI_DEVICE_CREDITS ? offer->credits : DLSI_DEVICE_CREDITS;
 	if (!device->offered)
 		device->offered = 1;
@@ -58,15 +59,53 @@ static bool add_handler(struct dlsi_master *master, struct worker *worker, struc
 	return true;
 }
 
+/* What its devices are, unless it says otherwise: they share one machine. */
+static void add_capacity(struct worker *worker, const struct dlsi_device_offer *offer)
+{
+	struct dlsi_resources one = {0};
+
+	one.amount[DLSI_RESOURCE_CORES] = (uint64_t)offer->cores * DLSI_RESOURCE_UNIT;
+	if (offer->memory_bytes <= UINT64_MAX / DLSI_RESOURCE_UNIT)
+		one.amount[DLSI_RESOURCE_MEMORY] = offer->memory_bytes * DLSI_RESOURCE_UNIT;
+	dlsi_resources_raise(&worker->capacity, &one);
+	worker->capacity.amount[DLSI_RESOURCE_DEVICES] += DLSI_RESOURCE_UNIT;
+}
+
+static bool add_resource(struct dlsi_master *master, struct worker *worker, const struct dlsi_resource_offer *offer)
+{
+	unsigned kind;
+
+	if (dlsi_kind_ref(master, offer->name, &kind, NULL))
+		return false;
+	worker->capacity.amount[kind] = offer->amount;
+	return true;
+}
+
 static bool fill_capabilities(struct dlsi_master *master, struct worker *worker, struct dlsi_message rest)
 {
 	struct dlsi_record record;
 	uint16_t device = 0;
 
 	while (dlsi_message_next(&rest, &record)) {
-		if (record.kind == DLSI_DEVICE && !fill_device(master, worker, device++, &record.device))
-			return false;
-		if (record.kind == DLSI_HANDLER && !add_handler(master, worker, record.handler.name))
+		bool done = true;
+
+		switch (record.kind) {
+		case DLSI_DEVICE:
+			done = fill_device(master, worker, device++, &record.device);
+			add_capacity(worker, &record.device);
+			break;
+		case DLSI_HANDLER:
+			done = add_handler(master, worker, record.handler.name);
+			break;
+		case DLSI_RESOURCE:
+			done = add_resource(master, worker, &record.resource);
+			break;
+		case DLSI_LABEL:
+			worker->labels[worker->label_count++] =
+				dlsi_hash_key(record.label.name.data, record.label.name.length);
+			break;
+		}
+		if (!done)
 			return false;
 	}
 	return true;
@@ -98,14 +137,23 @@ void dlsi_origin_unref(struct dlsi_master *master, struct origin *origin)
 	dlsi_free(master->alloc, origin);
 }
 
+static void free_device(struct dlsi_master *master, struct device *device)
+{
+	dlsi_list_each (node, &device->services)
+		dlsi_service_destroy(master, dlsi_list_entry(node, struct service, device_node));
+	dlsi_free(master->alloc, device->name);
+}
+
 static void free_worker(struct dlsi_master *master, struct worker *worker)
 {
 	for (uint16_t i = 0; worker->devices && i < worker->device_count; i++)
-		dlsi_free(master->alloc, worker->devices[i].name);
+		free_device(master, &worker->devices[i]);
 	dlsi_free(master->alloc, worker->devices);
 	for (uint16_t i = 0; i < worker->handler_count; i++)
 		dlsi_handler_unref(master, worker->handlers[i]);
 	dlsi_free(master->alloc, worker->handlers);
+	dlsi_free(master->alloc, worker->labels);
+	dlsi_kinds_unref(master, &worker->capacity);
 	dlsi_origin_unref(master, worker->origin);
 	dlsi_buffer_fini(&worker->taken);
 	dlsi_free(master->alloc, worker);
@@ -125,10 +173,16 @@ static bool enter(struct dlsi_master *master, struct worker *worker)
 	return true;
 }
 
+static void init_device(struct device *device)
+{
+	dlsi_list_init(&device->node);
+	dlsi_list_init(&device->services);
+}
+
 static struct worker *create(struct dlsi_master *master, const struct dlsi_register *record, struct dlsi_message rest)
 {
 	struct worker *worker = dlsi_calloc(master->alloc, 1, sizeof *worker);
-	unsigned handlers = count(rest, DLSI_HANDLER);
+	unsigned handlers = count(rest, DLSI_HANDLER), labels = count(rest, DLSI_LABEL);
 
 	if (!worker)
 		return NULL;
@@ -143,11 +197,12 @@ static struct worker *create(struct dlsi_master *master, const struct dlsi_regis
 	worker->origin = create_origin(master, record);
 	worker->devices = dlsi_calloc(master->alloc, worker->device_count, sizeof *worker->devices);
 	worker->handlers = dlsi_calloc(master->alloc, handlers + 1, sizeof *worker->handlers);
+	worker->labels = dlsi_calloc(master->alloc, labels + 1, sizeof *worker->labels);
 	if (worker->devices)
 		for (uint16_t i = 0; i < worker->device_count; i++)
-			dlsi_list_init(&worker->devices[i].node);
-	if (!worker->origin || !worker->devices || !worker->handlers || !fill_capabilities(master, worker, rest) ||
-		!enter(master, worker)) {
+			init_device(&worker->devices[i]);
+	if (!worker->origin || !worker->devices || !worker->handlers || !worker->labels ||
+		!fill_capabilities(master, worker, rest) || !enter(master, worker)) {
 		free_worker(master, worker);
 		return NULL;
 	}
@@ -170,7 +225,7 @@ static void detach(struct dlsi_master *master, struct worker *worker)
 	worker->peer = NULL;
 	dlsi_buffer_clear(&worker->taken);
 	place_devices(master, worker);
-	dlsi_handler_count(worker, false);
+	dlsi_classes_count(master, worker, false);
 	dlsi_master_drop_peer(master, peer);
 }
 
@@ -323,6 +378,27 @@ static bool are_devices_numbered(struct dlsi_message rest)
 	return true;
 }
 
+/* Whether it names each kind once, and none that is counted from its devices. */
+static bool are_resources_sound(struct dlsi_message rest)
+{
+	struct dlsi_record record, other;
+	struct dlsi_text devices = dlsi_text_of("devices");
+
+	while (dlsi_message_next(&rest, &record)) {
+		struct dlsi_message later = rest;
+
+		if (record.kind != DLSI_RESOURCE)
+			continue;
+		if (!record.resource.amount || !record.resource.name.length ||
+			dlsi_text_equal(record.resource.name, devices))
+			return false;
+		while (dlsi_message_next(&later, &other))
+			if (other.kind == DLSI_RESOURCE && dlsi_text_equal(other.resource.name, record.resource.name))
+				return false;
+	}
+	return true;
+}
+
 static const char *objection(const struct dlsi_register *record, struct dlsi_message rest)
 {
 	if (!record->name.length)
@@ -331,6 +407,12 @@ static const char *objection(const struct dlsi_register *record, struct dlsi_mes
 		return "a worker must offer 1 to 64 devices";
 	if (count(rest, DLSI_HANDLER) > DLSI_WORKER_HANDLERS)
 		return "a worker may offer 64 handlers at most";
+	if (count(rest, DLSI_RESOURCE) > DLSI_RESOURCE_KINDS)
+		return "a worker may name 16 kinds of resources at most";
+	if (count(rest, DLSI_LABEL) > DLSI_WORKER_LABELS)
+		return "a worker may have 64 labels at most";
+	if (!are_resources_sound(rest))
+		return "a worker's resources must each be named once, be more than 0, and not be its devices";
 	if (!are_devices_numbered(rest))
 		return "a worker's devices must be numbered from 0 on, in order";
 	return NULL;
@@ -367,7 +449,7 @@ void dlsi_worker_register(
 	dlsi_master_stop_timer(master, &worker->grace);
 	peer->worker = worker;
 	worker->peer = peer;
-	dlsi_handler_count(worker, true);
+	dlsi_classes_count(master, worker, true);
 	dlsi_master_welcome(master, peer, false);
 	reconcile(master, worker, rest);
 	place_devices(master, worker);

@@ -2,45 +2,65 @@
  * this table and is given one by its driver.
  *
  * A policy must be a function of what it was told: no clock, no randomness of its own. It sees only jobs that have
- * items to give out and devices with a free credit, and names one of each; the core checks that the device's worker can
- * run the job. */
+ * items to give out and devices that could take them now, and names one of each; the core checks it. */
 #ifndef DLSI_POLICY_OPS_H
 #define DLSI_POLICY_OPS_H
 
 #include "base/alloc.h"
+#include "base/error.h"
+#include "base/heap.h"
+#include "base/json.h"
 #include "base/list.h"
+#include "core/resources.h"
 #include "proto/record.h"
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#define DLSI_POLICY_ABI 1
+#define DLSI_POLICY_ABI 2
 
-/* Jobs that ask for the same of a device: either there is a free one for all of them or for none. Belongs to the
- * policy, which is given it with empty lists. */
-struct dlsi_policy_group {
-	struct dlsi_list jobs;
+/* Who shares are accounted to. */
+struct dlsi_policy_tenant {
+	uint64_t number;            /* order of arrival */
+	double weight;              /* above 0 */
+	struct dlsi_resources used; /* by its tasks at workers, those that wait there included */
+};
+
+/* A device that may be given a task. */
+struct dlsi_policy_device {
+	uint64_t number;  /* order of arrival */
+	uint32_t held;    /* tasks, the running one included */
+	uint32_t credits; /* tasks that it may hold */
+};
+
+/* Jobs of one tenant that ask for the same of a device: where one fits now, all do. */
+struct dlsi_policy_queue {
+	struct dlsi_policy_tenant *tenant;
+	struct dlsi_resources demand; /* of a task while it runs */
+	struct dlsi_heap jobs;        /* the policy's, as the next one: given to it empty, with room for each job */
 	struct dlsi_list node;
 };
 
-/* A job with items to give out. `turn` and `node` belong to the policy while the job is ready. */
+/* A job with items to give out. */
 struct dlsi_policy_job {
 	struct dlsi_id id;
 	uint64_t number; /* order of arrival: breaks ties */
 	int32_t priority;
-	uint64_t ready;   /* items that could be given out now */
-	uint64_t running; /* items at workers */
-	struct dlsi_policy_group *group;
-	uint64_t turn;
-	struct dlsi_list node;
+	int64_t since_ns;    /* when it was submitted */
+	int64_t deadline_ns; /* INT64_MAX: none */
+	uint64_t ready;      /* items that could be given out now */
+	uint64_t running;    /* items at workers */
+	struct dlsi_policy_queue *queue;
+	struct dlsi_heap_node place; /* the policy's while the job is ready */
 };
 
-/* A device with a free credit. */
-struct dlsi_policy_device;
-
 struct dlsi_policy_view {
-	/* The device with the fewest tasks of those whose worker can run the jobs; NULL if every such device is full.
-	 * Ties go to the one that was given a task longest ago. */
-	struct dlsi_policy_device *(*least_loaded)(void *view_arg, const struct dlsi_policy_group *group);
+	int64_t now_ns;
+	const struct dlsi_resources *total; /* of all workers that are connected */
+
+	/* The device with the fewest tasks of those that can take one of the queue now; NULL if none can. Ties go to
+	 * the one that was given a task longest ago. */
+	struct dlsi_policy_device *(*least_loaded)(void *view_arg, const struct dlsi_policy_queue *queue);
 	void *view_arg;
 };
 
@@ -54,11 +74,12 @@ struct dlsi_policy_ops {
 	uint32_t size;
 	const char *name;
 
-	/* NULL when memory is exhausted. */
-	void *(*create)(const struct dlsi_alloc *alloc);
+	/* `params` is an object, or NULL for none: one that is not known is DLS_EINVAL, like one out of range. Errors:
+	 * that, DLS_ENOMEM. */
+	int (*create)(const struct dlsi_alloc *alloc, const cJSON *params, void **policy_out, struct dls_error *err);
 	void (*destroy)(void *policy);
 
-	/* The job has items to give out from now on, or none any more. */
+	/* The job has items to give out from now on, or none any more. `idle` comes before its priority changes. */
 	void (*ready)(void *policy, struct dlsi_policy_job *job);
 	void (*idle)(void *policy, struct dlsi_policy_job *job);
 

@@ -136,6 +136,7 @@ int dlsi_node_master_create(struct dls_ctx *ctx, const struct dls_master_options
 		return dlsi_fail_memory(err);
 	dlsi_driver_init(&master->driver, ctx, &driver_ops);
 	configure(master, options);
+	master->config.find_policy = dlsi_policy_find;
 	rc = check(options, &master->config.policy, err);
 	if (rc == 0)
 		rc = create_core(master, err);

@@ -91,7 +91,7 @@ static int read_model(const cJSON *json, struct dlsi_blob *model, struct dls_err
 static int read_object(
 	const struct dlsi_alloc *alloc, const cJSON *json, struct dlsi_job_spec *spec, struct dls_error *err)
 {
-	static const char *const known[] = {"handler", "model", "params", "task_items", NULL};
+	static const char *const known[] = {"handler", "model", "params", "task_items", "resources", "labels", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(json, what, known, err);
 	const char *handler = dlsi_json_text(&reader, "handler", NULL);
 	const cJSON *model = dlsi_json_object(&reader, "model"), *params = dlsi_json_object(&reader, "params");

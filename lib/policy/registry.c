@@ -1,11 +1,17 @@
 #include "policy/registry.h"
 
+#include "policy/drf.h"
+#include "policy/leastloaded.h"
+#include "policy/priority.h"
 #include "policy/roundrobin.h"
 #include <stdio.h>
 #include <string.h>
 
 static const struct dlsi_policy_ops *const policies[] = {
 	&dlsi_policy_roundrobin,
+	&dlsi_policy_leastloaded,
+	&dlsi_policy_priority,
+	&dlsi_policy_drf,
 };
 
 int dlsi_policy_find(const char *name, const struct dlsi_policy_ops **ops_out, struct dls_error *err)

@@ -1,8 +1,8 @@
-/* Round robin: jobs take turns, one task each, on the device that holds the fewest; a job that none of the free devices
- * can run is passed over without losing its turn to come. A choice costs as much as there are groups, however many jobs
- * wait. */
-#ifndef DLSI_POLICY_ROUNDROBIN_H
-#define DLSI_POLICY_ROUNDROBIN_H
+/* Round robin: jobs take turns, one task each, on the device that holds the fewest; a job that no device can take now
+ * is passed over without losing its turn to come. No parameters. A choice costs as much as there are queues, however
+ * many jobs wait. */
+#ifndef DLSI_ROUNDROBIN_H
+#define DLSI_ROUNDROBIN_H
 
 #include "core/policy_ops.h"
 

@@ -31,6 +31,15 @@ static const struct dlsi_record_field HANDLER_fields[] = {
 	FIELD(TEXT, dlsi_handler_offer, name, DLSI_NAME_BYTES),
 };
 
+static const struct dlsi_record_field RESOURCE_fields[] = {
+	FIELD(TEXT, dlsi_resource_offer, name, DLSI_NAME_BYTES),
+	FIELD(U64, dlsi_resource_offer, amount, 0),
+};
+
+static const struct dlsi_record_field LABEL_fields[] = {
+	FIELD(TEXT, dlsi_label, name, DLSI_NAME_BYTES),
+};
+
 static const struct dlsi_record_field HELD_fields[] = {
 	FIELD(ID, dlsi_held, job, 0),
 	FIELD(U64, dlsi_held, attempt, 0),
@@ -223,4 +232,9 @@ uint64_t dlsi_numbers_at(const struct dlsi_numbers *numbers, uint32_t i)
 struct dlsi_text dlsi_text_of(const char *text)
 {
 	return (struct dlsi_text){text, (uint32_t)strlen(text)};
+}
+
+bool dlsi_text_equal(struct dlsi_text a, struct dlsi_text b)
+{
+	return a.length == b.length && (!a.length || memcmp(a.data, b.data, a.length) == 0);
 }

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/ranges.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,6 +59,8 @@ uint64_t dlsi_numbers_at(const struct dlsi_numbers *numbers, uint32_t i);
 	X(COMMAND, 23, dlsi_command)                                                                                   \
 	X(REPLY, 24, dlsi_reply)                                                                                       \
 	X(LEAVE, 25, dlsi_leave)                                                                                       \
+	X(RESOURCE, 26, dlsi_resource_offer)                                                                           \
+	X(LABEL, 27, dlsi_label)                                                                                       \
 	X(OPEN, 32, dlsi_open)                                                                                         \
 	X(READ, 33, dlsi_read)                                                                                         \
 	X(DATA, 34, dlsi_data)                                                                                         \
@@ -82,8 +85,8 @@ struct dlsi_blob {
 };
 
 /* Worker or client to master, first on a connection and again until WELCOME comes, and after every reconnect. A
- * worker's is followed in the same message by its DEVICE, HANDLER and HELD records; a client's by nothing: its jobs
- * come again as SUBMIT after WELCOME. */
+ * worker's is followed in the same message by its DEVICE, HANDLER, RESOURCE, LABEL and HELD records; a client's by
+ * nothing: its jobs come again as SUBMIT after WELCOME. */
 struct dlsi_register {
 	uint8_t role; /* enum dlsi_role */
 	uint8_t version_low;
@@ -103,6 +106,18 @@ struct dlsi_device_offer {
 };
 
 struct dlsi_handler_offer {
+	struct dlsi_text name;
+};
+
+/* How much a worker has of a kind of resource, all its devices together; without it its cores and memory are those that
+ * a device of it names. */
+struct dlsi_resource_offer {
+	struct dlsi_text name;
+	uint64_t amount; /* in thousandths */
+};
+
+/* What jobs may ask a worker to be. */
+struct dlsi_label {
 	struct dlsi_text name;
 };
 
@@ -311,6 +326,8 @@ struct dlsi_record {
 		struct dlsi_register reg;
 		struct dlsi_device_offer device;
 		struct dlsi_handler_offer handler;
+		struct dlsi_resource_offer resource;
+		struct dlsi_label label;
 		struct dlsi_held held;
 		struct dlsi_welcome welcome;
 		struct dlsi_spec_record spec;
@@ -370,5 +387,6 @@ const struct dlsi_record_shape *dlsi_record_shape(uint16_t kind);
 
 /* A view of a NUL-terminated text. */
 struct dlsi_text dlsi_text_of(const char *text);
+bool dlsi_text_equal(struct dlsi_text a, struct dlsi_text b);
 
 #endif

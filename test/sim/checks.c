@@ -102,7 +102,7 @@ static void check_master(struct sim *sim)
 			counts.jobs, durable, counts.tasks, counts.acquaintances, counts.held_bytes,
 			counts.done_ranges);
 	if (counts.workers != sim->worker_count || counts.clients > sim->client_count || counts.handlers != 1 ||
-		counts.specs > 1)
+		counts.specs > SIM_SPECS)
 		sim_fail(sim,
 			"the master has %" PRIu64 " workers, %" PRIu64 " clients, %" PRIu64 " handlers, %" PRIu64
 			" specifications",

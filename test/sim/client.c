@@ -15,16 +15,32 @@ static struct sim_job *find(struct sim *sim, struct sim_node *node, const struct
 	sim_fail(sim, "a client hears of a job that is not its own");
 }
 
+const struct sim_spec sim_specs[SIM_SPECS] = {
+	{"{\"handler\":\"work\"}", 0, 0, false},
+	{"{\"handler\":\"work\",\"resources\":{\"cores\":1}}", 1, 0, false},
+	{"{\"handler\":\"work\",\"resources\":{\"cores\":2,\"gpu\":1}}", 2, 1, false},
+	{"{\"handler\":\"work\",\"resources\":{\"cores\":2},\"labels\":[\"fast\"]}", 2, 0, true},
+};
+
+const struct sim_job *sim_client_job(const struct sim *sim, const struct dlsi_id *id)
+{
+	for (unsigned i = 0; i < sim->client_count; i++)
+		for (unsigned j = 0; j < sim->clients[i].job_count; j++)
+			if (dlsi_id_equal(&sim->clients[i].jobs[j].id, id))
+				return &sim->clients[i].jobs[j];
+	return NULL;
+}
+
 static void submit(struct sim *sim, struct sim_happening *happening)
 {
-	static const char spec[] = "{\"handler\":\"work\"}";
 	struct sim_node *node = happening->at;
 	struct sim_job *job = find(sim, node, &happening->job);
+	const char *spec = sim_specs[job->spec].json;
 	struct dlsi_event event = {.kind = DLSI_EVENT_SUBMIT, .job = job->id};
 
 	job->submitted = true;
 	event.submit.token = job->token;
-	event.submit.spec = (struct dlsi_bytes){(const uint8_t *)spec, sizeof spec - 1};
+	event.submit.spec = (struct dlsi_bytes){(const uint8_t *)spec, (uint32_t)strlen(spec)};
 	event.submit.count = job->count;
 	event.submit.durable = job->durable;
 	event.submit.manifest = sim_payload_add(sim, node, (struct sim_content){.job = job->id, .bytes = 100});
@@ -125,6 +141,7 @@ static void draw_job(struct sim *sim, struct sim_node *node)
 {
 	int64_t begins_ns = (int64_t)sim_below(sim, 4 * SIM_S);
 	struct sim_job job = {
+		.spec = (unsigned)sim_below(sim, SIM_SPECS),
 		.count = 1 + sim_below(sim, sim_chance(sim, 20) ? 2000 : 100),
 		.window = 4 + sim_below(sim, 200),
 		.window_bytes = 1 + sim_below(sim, sim_chance(sim, 50) ? 1 << 20 : 1 << 16),
@@ -160,7 +177,9 @@ void sim_client_clear(struct sim_node *node)
 
 void sim_client_start(struct sim *sim, struct sim_node *node)
 {
-	struct dlsi_session_config config = {.tenant = "tenant", .host = "host", .data_endpoint = ""};
+	static const char *const tenants[] = {"first", "second"};
+	struct dlsi_session_config config = {
+		.tenant = tenants[sim->plan ? 0 : sim_below(sim, 2)], .host = "host", .data_endpoint = ""};
 	struct dls_error error;
 
 	sim_client_clear(node);

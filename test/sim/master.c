@@ -2,7 +2,7 @@
 #include "test/sim/sim.h"
 
 #include "core/change.h"
-#include "policy/roundrobin.h"
+#include "policy/registry.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +25,15 @@ static void replay(struct sim *sim, struct sim_node *node)
 	}
 }
 
+static const struct dlsi_policy_ops *draw_policy(struct sim *sim)
+{
+	static const char *const names[] = {"roundrobin", "leastloaded", "priority", "drf"};
+	const struct dlsi_policy_ops *policy = NULL;
+
+	dlsi_policy_find(names[sim_below(sim, sizeof names / sizeof *names)], &policy, NULL);
+	return policy;
+}
+
 static struct dlsi_master_config draw_config(struct sim *sim)
 {
 	return (struct dlsi_master_config){
@@ -35,7 +44,8 @@ static struct dlsi_master_config draw_config(struct sim *sim)
 		.client_timeout_ns = 3 * SIM_S,
 		.patience_ns = sim_chance(sim, 50) ? SIM_MS : 0,
 		.durable = sim->keeps_log,
-		.policy = &dlsi_policy_roundrobin,
+		.policy = draw_policy(sim),
+		.find_policy = dlsi_policy_find,
 	};
 }
 

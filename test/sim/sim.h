@@ -115,8 +115,20 @@ struct sim_page {
 	uint64_t bytes;
 };
 
+/* What jobs ask of workers. */
+struct sim_spec {
+	const char *json;
+	uint64_t cores, gpus;
+	bool labelled;
+};
+
+enum { SIM_SPECS = 4 };
+
+extern const struct sim_spec sim_specs[SIM_SPECS]; /* the first one asks for nothing */
+
 struct sim_job {
 	struct dlsi_id id, token;
+	unsigned spec;       /* in sim_specs */
 	unsigned submission; /* under this id */
 	uint64_t count;
 	uint64_t window, window_bytes;
@@ -148,8 +160,9 @@ struct sim_memory {
 
 /* What executes tasks, one at a time. */
 struct sim_device {
-	uint64_t load, credits; /* tasks that it has and are wanted, and how many it takes */
-	struct dlsi_list ready; /* those whose inputs are here; the first is being executed if one is */
+	uint64_t load, credits;    /* tasks that it has and are wanted, and how many it takes */
+	uint64_t loads[SIM_SPECS]; /* of `load`, those of jobs of each specification */
+	struct dlsi_list ready;    /* those whose inputs are here; the first is being executed if one is */
 	bool busy;
 	int64_t busy_until_ns, busy_ns;
 };
@@ -178,6 +191,8 @@ struct sim_node {
 	struct dlsi_map open_jobs; /* worker: those it was told of and not yet to close */
 	uint64_t open_count;
 	struct sim_device devices[SIM_DEVICES];
+	uint64_t cores, gpus; /* worker: what it has */
+	bool labelled;
 	struct dlsi_map task_by_attempt;
 	struct dlsi_list tasks;        /* all it has */
 	struct dlsi_list readers;      /* tasks with reads that have not begun */
@@ -282,6 +297,7 @@ void sim_worker_clear(struct sim_node *node);
 void sim_client_start(struct sim *sim, struct sim_node *node);
 void sim_client_effect(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect);
 void sim_client_clear(struct sim_node *node);
+const struct sim_job *sim_client_job(const struct sim *sim, const struct dlsi_id *id); /* of any client; NULL */
 
 /* tasks.c: what a worker was given to execute */
 void sim_tasks_init(struct sim_node *node);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define OFFERED_BYTES  (64 * 1024)
 #define DRAWN_BYTES    4000 /* of an item, where chance decides: a few hundred at most */
@@ -14,6 +15,7 @@ struct sim_task {
 	struct dlsi_list node;  /* on worker->tasks */
 	struct dlsi_list queue; /* on worker->readers, then on its device's ready */
 	struct sim_device *device;
+	unsigned spec;              /* of its job */
 	struct sim_content content; /* what its result will be */
 	uint64_t item_bytes;
 	uint64_t next;    /* the first item whose input has not been asked for */
@@ -38,6 +40,7 @@ void sim_tasks_init(struct sim_node *node)
 	node->input_bytes = 0;
 	for (unsigned i = 0; i < SIM_DEVICES; i++) {
 		node->devices[i].load = 0;
+		memset(node->devices[i].loads, 0, sizeof node->devices[i].loads);
 		node->devices[i].busy = false;
 		node->devices[i].busy_until_ns = 0;
 		dlsi_list_init(&node->devices[i].ready);
@@ -62,6 +65,12 @@ static uint64_t input_bytes(const struct sim_task *task)
 	return count(task) * task->item_bytes;
 }
 
+static void unload(struct sim_task *task)
+{
+	task->device->load--;
+	task->device->loads[task->spec]--;
+}
+
 static struct dlsi_event end_task(struct sim *sim, struct sim_node *node, struct sim_task *task)
 {
 	struct dlsi_event event = {.kind = DLSI_EVENT_EXECUTED, .job = task->content.job};
@@ -77,7 +86,8 @@ static struct dlsi_event end_task(struct sim *sim, struct sim_node *node, struct
 			event.executed.offer.proof = DLSI_PROOF_CHECKSUM;
 		}
 	}
-	task->device->load -= !task->cancelled;
+	if (!task->cancelled)
+		unload(task);
 	node->input_bytes -= input_bytes(task);
 	dlsi_map_remove(&node->task_by_attempt, &key);
 	dlsi_list_remove(&task->queue);
@@ -237,6 +247,46 @@ static struct sim_content describe(struct sim *sim, const struct dlsi_effect *ef
 	};
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Whichever of its tasks each device executes, the worker has what they take together. */
+static void check_resources(struct sim *sim, const struct sim_node *node)
+{
+	uint64_t cores = 0, gpus = 0;
+
+	for (unsigned i = 0; i < SIM_DEVICES; i++) {
+		uint64_t most_cores = 0, most_gpus = 0;
+
+		for (unsigned j = 0; j < SIM_SPECS; j++) {
+			if (!node->devices[i].loads[j])
+				continue;
+			most_cores = larger(most_cores, sim_specs[j].cores);
+			most_gpus = larger(most_gpus, sim_specs[j].gpus);
+		}
+		cores += most_cores;
+		gpus += most_gpus;
+	}
+	if (cores > node->cores || gpus > node->gpus)
+		sim_fail(sim, "%" PRIu64 " cores and %" PRIu64 " gpus are in use of %" PRIu64 " and %" PRIu64, cores,
+			gpus, node->cores, node->gpus);
+}
+
+static void load(struct sim *sim, const struct sim_node *node, struct sim_task *task)
+{
+	const struct sim_job *job = sim_client_job(sim, &task->content.job);
+
+	task->spec = job ? job->spec : 0; /* its client has gone, and nobody knows any more */
+	if (++task->device->load > task->device->credits)
+		sim_fail(sim, "a device has more than the %" PRIu64 " tasks that it takes", task->device->credits);
+	task->device->loads[task->spec]++;
+	if (sim_specs[task->spec].labelled && !node->labelled)
+		sim_fail(sim, "a worker is to execute what asks for a label that it has not");
+	check_resources(sim, node);
+}
+
 void sim_task_execute(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
 {
 	struct sim_task *task = sim_calloc(sizeof *task);
@@ -249,8 +299,7 @@ void sim_task_execute(struct sim *sim, struct sim_node *node, const struct dlsi_
 	task->next = effect->first;
 	task->item_bytes = sim->plan ? sim->plan->item_bytes : sim_below(sim, DRAWN_BYTES);
 	task->device = &node->devices[effect->execute.device];
-	if (++task->device->load > task->device->credits)
-		sim_fail(sim, "a device has more than the %" PRIu64 " tasks that it takes", task->device->credits);
+	load(sim, node, task);
 	if (dlsi_map_put(&node->task_by_attempt, &key, task))
 		abort();
 	dlsi_list_append(&node->tasks, &task->node);
@@ -266,5 +315,5 @@ void sim_task_cancel(struct sim_node *node, uint64_t attempt)
 	if (!task || task->cancelled)
 		return;
 	task->cancelled = true;
-	task->device->load--;
+	unload(task);
 }

@@ -1,9 +1,20 @@
 /* The simulated worker's particulars: its devices, and which jobs it was told of. */
 #include "test/sim/sim.h"
 
+/* What a worker has beside devices; the first one has enough for any job. */
+static void draw_capacity(struct sim *sim, struct sim_node *node)
+{
+	bool plenty = sim->plan || !node->index;
+
+	node->cores = plenty ? 4 : 1 + sim_below(sim, 4);
+	node->gpus = plenty ? 2 : sim_below(sim, 2);
+	node->labelled = plenty || sim_chance(sim, 50);
+}
+
 void sim_worker_start(struct sim *sim, struct sim_node *node)
 {
-	static const char *const handlers[] = {"work", NULL};
+	static const char *const handlers[] = {"work", NULL}, *const labels[] = {"fast", NULL};
+	struct dlsi_agent_resource resources[2];
 	struct dlsi_agent_device devices[SIM_DEVICES];
 	struct dlsi_agent_config config = {.host = "host", .devices = devices, .handlers = handlers};
 	char name[32];
@@ -20,6 +31,12 @@ void sim_worker_start(struct sim *sim, struct sim_node *node)
 		node->devices[i].credits = sim->plan ? DLSI_DEVICE_CREDITS : 1 + sim_below(sim, 8);
 		devices[i] = (struct dlsi_agent_device){"cpu", (uint16_t)node->devices[i].credits, 1, 1};
 	}
+	draw_capacity(sim, node);
+	resources[0] = (struct dlsi_agent_resource){"cores", node->cores * 1000};
+	resources[1] = (struct dlsi_agent_resource){"gpu", node->gpus * 1000};
+	config.resources = resources;
+	config.resource_count = node->gpus ? 2 : 1;
+	config.labels = node->labelled ? labels : NULL;
 	dlsi_map_init(&node->open_jobs, &dlsi_alloc_libc, 1);
 	node->open_count = 0;
 	if (dlsi_agent_create(&node->memory.alloc, &config, &node->agent, &error))

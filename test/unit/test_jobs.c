@@ -365,8 +365,24 @@ static void test_specifications_are_refused_each_for_its_own_reason(void **state
 	unit_machine_say(&master, CLIENT, unit_submit(1, 1, 1));
 	assert_true(unit_machine_says(&master, CLIENT, DLSI_REFUSED, 0, &record));
 	assert_non_null(memmem(record.refused.sentence.data, record.refused.sentence.length, "colour", 6));
-	unit_machine_say(&master, CLIENT, unit_spec(9, single)); /* numbers are given in order */
+	unit_machine_say(&master, CLIENT, unit_spec(DLSI_CLIENT_SPECS, single));
 	assert_int_equal(unit_refusal(&master, CLIENT), DLS_EPROTOCOL);
+	unit_machine_fini(&master);
+}
+
+/* Over a new connection a client names the specifications of jobs that go on, whatever their numbers; those between
+ * have never been sent. */
+static void test_specifications_with_gaps(void **state)
+{
+	struct unit_machine master;
+
+	(void)state;
+	begin(&master, false);
+	unit_machine_say(&master, CLIENT, unit_spec(40, single));
+	unit_machine_say(&master, CLIENT, unit_submit(1, 40, 1));
+	assert_int_equal(unit_machine_count(&master, CLIENT, DLSI_ACCEPTED), 1);
+	unit_machine_say(&master, CLIENT, unit_submit(2, 39, 1));
+	assert_int_equal(unit_refusal(&master, CLIENT), DLS_EINVAL);
 	unit_machine_fini(&master);
 }
 
@@ -499,5 +515,6 @@ UNIT_MAIN(test_one_item_from_submission_to_end, test_items_beyond_the_window_wai
 
 	test_job_that_is_presented_again, test_items_that_the_client_has, test_items_that_the_client_has_meanwhile,
 	test_tasks_around_what_is_done, test_other_inputs_under_the_same_key, test_ranges_that_are_none,
-	test_objections, test_specifications_are_refused_each_for_its_own_reason, test_specifications_are_shared,
-	test_refused_on_return, test_cancel_is_answered, test_lost_clients, test_progress)
+	test_objections, test_specifications_are_refused_each_for_its_own_reason, test_specifications_with_gaps,
+	test_specifications_are_shared, test_refused_on_return, test_cancel_is_answered, test_lost_clients,
+	test_progress)

@@ -6,9 +6,9 @@ ctypes releases Python's lock while one of its functions runs.
 import contextlib
 import ctypes
 import os
-from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import CFUNCTYPE, POINTER, c_char, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
-from ._tables import SONAME, TENSOR_RANK
+from ._tables import ERROR_TEXT_BYTES, SONAME, TENSOR_RANK
 from .errors import ErrorStruct, check
 
 SONAME = "libdlsched.so.0.1"
@@ -86,6 +86,7 @@ class JobProgress(Sized):
         ("workers", c_uint32),
         ("accepted", c_int),
         ("deferred", c_int),
+        ("deferred_text", c_char * ERROR_TEXT_BYTES),
     ]
 
 

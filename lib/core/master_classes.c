@@ -1,0 +1,219 @@
+/* Classes: what specifications ask of a worker, each once. Whether a worker suits a class is decided here, and how many
+ * do is counted, so that a job that suits nobody is known without asking them all.
+ *
+ *   "resources": {"cores": 2, "memory_bytes": 1e9, NAME: AMOUNT}, "labels": [NAME, ...] */
+#include "core/master_state.h"
+
+#include <math.h>
+#include <string.h>
+
+#define AMOUNT_MOST 1e15 /* thousandths of it are whole numbers to a double, or nearly */
+
+static bool has_label(const struct worker *worker, const struct dlsi_id *label)
+{
+	for (uint16_t i = 0; i < worker->label_count; i++)
+		if (dlsi_id_equal(&worker->labels[i], label))
+			return true;
+	return false;
+}
+
+bool dlsi_class_suits(const struct class *class, const struct worker *worker)
+{
+	if (!dlsi_worker_has_handler(worker, class->handler))
+		return false;
+	for (uint16_t i = 0; i < class->label_count; i++)
+		if (!has_label(worker, &class->labels[i]))
+			return false;
+	return dlsi_resources_cover(&worker->capacity, &class->demand);
+}
+
+static void count(struct class *class, const struct worker *worker, bool present)
+{
+	if (!dlsi_class_suits(class, worker))
+		return;
+	class->workers += present ? 1 : -1U;
+	class->devices += present ? worker->device_count : -(uint32_t)worker->device_count;
+}
+
+void dlsi_classes_count(struct dlsi_master *master, const struct worker *worker, bool present)
+{
+	dlsi_list_each (node, &master->classes)
+		count(dlsi_list_entry(node, struct class, node), worker, present);
+	if (present)
+		dlsi_resources_add(&master->total, &worker->capacity);
+	else
+		dlsi_resources_take(&master->total, &worker->capacity);
+}
+
+int dlsi_class_object(const struct dlsi_master *master, const struct class *class, struct dls_error *err)
+{
+	struct dlsi_resources most = {0};
+	unsigned workers = 0;
+
+	dlsi_list_each (node, &master->workers) {
+		const struct worker *worker = dlsi_list_entry(node, struct worker, node);
+
+		if (class->workers || !worker->peer || !dlsi_worker_has_handler(worker, class->handler))
+			continue;
+		if (dlsi_resources_cover(&worker->capacity, &class->demand)) /* it lacks a label */
+			return 0;
+		dlsi_resources_raise(&most, &worker->capacity);
+		workers++;
+	}
+	for (unsigned i = 0; workers && i < DLSI_RESOURCE_KINDS; i++)
+		if (most.amount[i] < class->demand.amount[i])
+			return dlsi_fail(err, DLS_ELIMIT,
+				"each task of the job asks for %.12g %s; the most that a worker has which could run it "
+				"is %.12g",
+				(double)class->demand.amount[i] / DLSI_RESOURCE_UNIT, dlsi_kind_name(master, i),
+				(double)most.amount[i] / DLSI_RESOURCE_UNIT);
+	if (workers)
+		return dlsi_fail(err, DLS_ELIMIT,
+			"no worker that could run the job has all the resources together that "
+			"each of its tasks asks for");
+	return 0;
+}
+
+/* Its amounts count as references to their kinds. */
+static int read_demand(
+	struct dlsi_master *master, const cJSON *resources, struct dlsi_resources *demand, struct dls_error *err)
+{
+	const cJSON *amount;
+	unsigned kind;
+	int rc = 0;
+
+	demand->amount[DLSI_RESOURCE_DEVICES] = DLSI_RESOURCE_UNIT;
+	cJSON_ArrayForEach (amount, resources) {
+		if (!cJSON_IsNumber(amount) || !(amount->valuedouble > 0) || amount->valuedouble > AMOUNT_MOST)
+			return dlsi_fail(err, DLS_EINVAL,
+				"the job specification: resources: \"%s\" must be a number above 0, and at most 1e15",
+				amount->string);
+		if (strcmp(amount->string, "devices") == 0)
+			return dlsi_fail(err, DLS_EINVAL,
+				"the job specification: resources: a task runs on one device, \"devices\" cannot be "
+				"asked for");
+		if (!*amount->string || strlen(amount->string) > DLSI_NAME_BYTES)
+			return dlsi_fail(
+				err, DLS_EINVAL, "the job specification: resources: a name has 1 to 255 bytes");
+		rc = dlsi_kind_ref(master, dlsi_text_of(amount->string), &kind, err);
+		if (rc)
+			return rc;
+		demand->amount[kind] = (uint64_t)ceil(amount->valuedouble * DLSI_RESOURCE_UNIT);
+	}
+	return 0;
+}
+
+static int read_labels(struct dlsi_master *master, const cJSON *labels, struct class *class, struct dls_error *err)
+{
+	int count = cJSON_GetArraySize(labels);
+	const cJSON *label;
+
+	if (count > DLSI_CLASS_LABELS)
+		return dlsi_fail(
+			err, DLS_ELIMIT, "the job specification: labels: a job asks for %d at most", DLSI_CLASS_LABELS);
+	class->labels = dlsi_calloc(master->alloc, (size_t)count + 1, sizeof *class->labels);
+	if (!class->labels)
+		return dlsi_fail_memory(err);
+	cJSON_ArrayForEach (label, labels) {
+		if (!cJSON_IsString(label) || !*label->valuestring || strlen(label->valuestring) > DLSI_NAME_BYTES)
+			return dlsi_fail(
+				err, DLS_EINVAL, "the job specification: labels: each is a text of 1 to 255 bytes");
+		class->labels[class->label_count++] = dlsi_hash_key(label->valuestring, strlen(label->valuestring));
+	}
+	return 0;
+}
+
+static void destroy(struct dlsi_master *master, struct class *class)
+{
+	dlsi_list_each (node, &class->services)
+		dlsi_service_destroy(master, dlsi_list_entry(node, struct service, class_node));
+	dlsi_list_remove(&class->node);
+	dlsi_kinds_unref(master, &class->demand);
+	dlsi_handler_unref(master, class->handler);
+	dlsi_free(master->alloc, class->labels);
+	dlsi_free(master->alloc, class);
+}
+
+static int create(struct dlsi_master *master, struct dlsi_text handler, const struct dlsi_id *key,
+	const cJSON *resources, const cJSON *labels, struct class **class_out, struct dls_error *err)
+{
+	struct class *class = dlsi_calloc(master->alloc, 1, sizeof *class);
+	int rc;
+
+	if (!class)
+		return dlsi_fail_memory(err);
+	class->key = *key;
+	class->uses = 1;
+	dlsi_list_init(&class->node);
+	dlsi_list_init(&class->services);
+	dlsi_list_init(&class->queues);
+	class->handler = dlsi_handler_ref(master, handler);
+	rc = class->handler ? read_demand(master, resources, &class->demand, err) : dlsi_fail_memory(err);
+	if (rc == 0)
+		rc = read_labels(master, labels, class, err);
+	if (rc == 0 && dlsi_map_put(&master->class_by_key, key, class))
+		rc = dlsi_fail_memory(err);
+	if (rc) {
+		destroy(master, class);
+		return rc;
+	}
+	dlsi_list_append(&master->classes, &class->node);
+	*class_out = class;
+	return 0;
+}
+
+/* The key of what the members say: as text, in the order in which they are written. */
+static int find_key(const struct dlsi_alloc *alloc, const cJSON *spec, struct dlsi_id *key_out, struct dls_error *err)
+{
+	static const char *const members[] = {"handler", "model", "resources", "labels"};
+	cJSON *part = cJSON_CreateObject();
+	char *text;
+
+	for (size_t i = 0; part && i < sizeof members / sizeof *members; i++) {
+		cJSON *member = cJSON_GetObjectItemCaseSensitive(spec, members[i]);
+
+		if (member)
+			cJSON_AddItemReferenceToObject(part, members[i], member);
+	}
+	text = part ? dlsi_json_print(alloc, part) : NULL;
+	cJSON_Delete(part);
+	if (!text)
+		return dlsi_fail_memory(err);
+	*key_out = dlsi_hash_key(text, strlen(text));
+	dlsi_free(alloc, text);
+	return 0;
+}
+
+int dlsi_class_intern(struct dlsi_master *master, const cJSON *spec, struct dlsi_text handler, const cJSON *resources,
+	const cJSON *labels, struct class **class_out, struct dls_error *err)
+{
+	struct dlsi_id key;
+	struct class *class;
+	int rc = find_key(master->alloc, spec, &key, err);
+
+	if (rc)
+		return rc;
+	class = dlsi_map_get(&master->class_by_key, &key);
+	if (class) {
+		class->uses++;
+		*class_out = class;
+		return 0;
+	}
+	rc = create(master, handler, &key, resources, labels, class_out, err);
+	if (rc == 0)
+		dlsi_list_each (node, &master->workers) {
+			const struct worker *worker = dlsi_list_entry(node, struct worker, node);
+
+			if (worker->peer)
+				count(*class_out, worker, true);
+		}
+	return rc;
+}
+
+void dlsi_class_unref(struct dlsi_master *master, struct class *class)
+{
+	if (!class || --class->uses)
+		return;
+	dlsi_map_remove(&master->class_by_key, &class->key);
+	destroy(master, class);
+}

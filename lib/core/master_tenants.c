@@ -1,0 +1,108 @@
+/* Tenants, and the queues of their jobs: one for each class that a tenant has jobs of. A tenant stays while it has jobs
+ * or clients, and as long as a weight was set for it. */
+#include "core/master_state.h"
+
+#include <string.h>
+
+struct tenant *dlsi_tenant_ref(struct dlsi_master *master, struct dlsi_text name)
+{
+	struct dlsi_id key = dlsi_hash_key(name.data, name.length);
+	struct tenant *tenant = dlsi_map_get(&master->tenant_by_name, &key);
+
+	if (tenant) {
+		tenant->uses++;
+		return tenant;
+	}
+	if (master->tenant_by_name.count >= DLSI_TENANTS)
+		return NULL;
+	tenant = dlsi_calloc(master->alloc, 1, sizeof *tenant);
+	if (!tenant)
+		return NULL;
+	tenant->uses = 1;
+	tenant->policy.weight = 1;
+	tenant->policy.number = master->next_number++;
+	tenant->name = dlsi_strndup(master->alloc, name.data, name.length);
+	if (!tenant->name || dlsi_map_put(&master->tenant_by_name, &key, tenant)) {
+		dlsi_free(master->alloc, tenant->name);
+		dlsi_free(master->alloc, tenant);
+		return NULL;
+	}
+	dlsi_list_append(&master->tenants, &tenant->node);
+	return tenant;
+}
+
+void dlsi_tenant_unref(struct dlsi_master *master, struct tenant *tenant)
+{
+	struct dlsi_id key;
+
+	if (!tenant || --tenant->uses)
+		return;
+	key = dlsi_hash_key(tenant->name, strlen(tenant->name));
+	dlsi_map_remove(&master->tenant_by_name, &key);
+	dlsi_list_remove(&tenant->node);
+	dlsi_free(master->alloc, tenant->name);
+	dlsi_free(master->alloc, tenant);
+}
+
+static struct tenant *tenant_of(const struct dlsi_policy_queue *queue)
+{
+	return dlsi_list_entry(queue->tenant, struct tenant, policy);
+}
+
+struct tenant *dlsi_job_tenant(const struct job *job)
+{
+	return tenant_of(job->policy.queue);
+}
+
+static struct queue *find(const struct class *class, const struct tenant *tenant)
+{
+	dlsi_list_each (node, &class->queues) {
+		struct queue *queue = dlsi_list_entry(node, struct queue, node);
+
+		if (queue->policy.tenant == &tenant->policy)
+			return queue;
+	}
+	return NULL;
+}
+
+static struct queue *create(struct dlsi_master *master, struct class *class, struct tenant *tenant)
+{
+	struct queue *queue = dlsi_calloc(master->alloc, 1, sizeof *queue);
+
+	if (!queue)
+		return NULL;
+	queue->policy.tenant = &tenant->policy;
+	queue->policy.demand = class->demand;
+	dlsi_heap_init(&queue->policy.jobs, master->alloc);
+	dlsi_list_init(&queue->policy.node);
+	queue->class = class;
+	tenant->uses++;
+	dlsi_list_append(&class->queues, &queue->node);
+	return queue;
+}
+
+struct queue *dlsi_queue_join(struct dlsi_master *master, struct class *class, struct tenant *tenant)
+{
+	struct queue *queue = find(class, tenant);
+
+	if (!queue)
+		queue = create(master, class, tenant);
+	if (!queue)
+		return NULL;
+	queue->jobs++;
+	if (dlsi_heap_reserve(&queue->policy.jobs, queue->jobs)) {
+		dlsi_queue_leave(master, queue);
+		return NULL;
+	}
+	return queue;
+}
+
+void dlsi_queue_leave(struct dlsi_master *master, struct queue *queue)
+{
+	if (--queue->jobs)
+		return;
+	dlsi_list_remove(&queue->node);
+	dlsi_heap_fini(&queue->policy.jobs);
+	dlsi_tenant_unref(master, tenant_of(&queue->policy));
+	dlsi_free(master->alloc, queue);
+}

@@ -1,0 +1,42 @@
+#include "policy/drf.h"
+
+#include "policy/ordered.h"
+
+static void ready(void *ordered, struct dlsi_policy_job *job)
+{
+	dlsi_ordered_put(ordered, job, -(int64_t)job->priority);
+}
+
+static double share(const struct dlsi_policy_view *view, const struct dlsi_policy_tenant *tenant)
+{
+	return dlsi_resources_dominant(&tenant->used, view->total) / tenant->weight;
+}
+
+static bool before(
+	const struct dlsi_policy_view *view, const struct dlsi_policy_job *a, const struct dlsi_policy_job *b)
+{
+	const struct dlsi_policy_tenant *tenant_a = a->queue->tenant, *tenant_b = b->queue->tenant;
+	double share_a, share_b;
+
+	if (tenant_a == tenant_b)
+		return dlsi_ordered_by_key(view, a, b);
+	share_a = share(view, tenant_a);
+	share_b = share(view, tenant_b);
+	return share_a != share_b ? share_a < share_b : tenant_a->number < tenant_b->number;
+}
+
+static bool choose(void *ordered, const struct dlsi_policy_view *view, struct dlsi_policy_choice *choice_out)
+{
+	return dlsi_ordered_choose(ordered, view, before, choice_out);
+}
+
+const struct dlsi_policy_ops dlsi_policy_drf = {
+	.abi = DLSI_POLICY_ABI,
+	.size = sizeof(struct dlsi_policy_ops),
+	.name = "drf",
+	.create = dlsi_ordered_create_plain,
+	.destroy = dlsi_ordered_destroy,
+	.ready = ready,
+	.idle = dlsi_ordered_idle,
+	.choose = choose,
+};

@@ -1,0 +1,89 @@
+#include "policy/ordered.h"
+
+int dlsi_ordered_create(const struct dlsi_alloc *alloc, int64_t number, void **ordered_out, struct dls_error *err)
+{
+	struct dlsi_ordered *ordered = dlsi_calloc(alloc, 1, sizeof *ordered);
+
+	if (!ordered)
+		return dlsi_fail_memory(err);
+	ordered->alloc = alloc;
+	ordered->number = number;
+	dlsi_list_init(&ordered->queues);
+	*ordered_out = ordered;
+	return 0;
+}
+
+int dlsi_ordered_create_plain(
+	const struct dlsi_alloc *alloc, const cJSON *params, void **ordered_out, struct dls_error *err)
+{
+	static const char *const known[] = {NULL};
+	struct dlsi_json_reader reader = dlsi_json_read(params, "the policy's parameters", known, err);
+
+	return reader.rc ? reader.rc : dlsi_ordered_create(alloc, 0, ordered_out, err);
+}
+
+void dlsi_ordered_destroy(void *arg)
+{
+	struct dlsi_ordered *ordered = arg;
+
+	dlsi_free(ordered->alloc, ordered);
+}
+
+static struct dlsi_policy_job *first_of(const struct dlsi_policy_queue *queue)
+{
+	struct dlsi_heap_node *first = dlsi_heap_first(&queue->jobs);
+
+	return first ? dlsi_list_entry(first, struct dlsi_policy_job, place) : NULL;
+}
+
+void dlsi_ordered_put(struct dlsi_ordered *ordered, struct dlsi_policy_job *job, int64_t key)
+{
+	struct dlsi_policy_queue *queue = job->queue;
+
+	if (!first_of(queue))
+		dlsi_list_append(&ordered->queues, &queue->node);
+	job->place.order = job->number;
+	dlsi_heap_set(&queue->jobs, &job->place, key); /* cannot fail: the core keeps room for every job of the queue */
+}
+
+void dlsi_ordered_idle(void *ordered, struct dlsi_policy_job *job)
+{
+	(void)ordered;
+	dlsi_heap_remove(&job->queue->jobs, &job->place);
+	if (!first_of(job->queue))
+		dlsi_list_remove(&job->queue->node);
+}
+
+bool dlsi_ordered_by_key(
+	const struct dlsi_policy_view *view, const struct dlsi_policy_job *a, const struct dlsi_policy_job *b)
+{
+	(void)view;
+	return a->place.due != b->place.due ? a->place.due < b->place.due : a->number < b->number;
+}
+
+bool dlsi_ordered_choose(const struct dlsi_ordered *ordered, const struct dlsi_policy_view *view,
+	dlsi_ordered_before *before, struct dlsi_policy_choice *choice_out)
+{
+	struct dlsi_policy_choice best = {0};
+
+	dlsi_list_each (node, &ordered->queues) {
+		const struct dlsi_policy_queue *queue = dlsi_list_entry(node, struct dlsi_policy_queue, node);
+		struct dlsi_policy_job *job = first_of(queue);
+		struct dlsi_policy_device *device;
+
+		if (best.job && !before(view, job, best.job))
+			continue;
+		device = view->least_loaded(view->view_arg, queue);
+		if (device)
+			best = (struct dlsi_policy_choice){job, device};
+	}
+	if (best.job)
+		*choice_out = best;
+	return best.job != NULL;
+}
+
+bool dlsi_ordered_choose_by_key(
+	void *ordered, const struct dlsi_policy_view *view, struct dlsi_policy_choice *choice_out)
+{
+	return dlsi_ordered_choose(ordered, view, dlsi_ordered_by_key, choice_out);
+}
