@@ -4,6 +4,7 @@
 
 #define UNMEASURED_ITEMS   16                         /* of a first task, before an item's time is known */
 #define TASK_NS            UINT64_C(100000000)        /* as long as a task should take */
+#define LEAST_NS           UINT64_C(250000)           /* less is not worth its messages, nor are unequal ends */
 #define PAGE_BYTES         (DLSI_INLINE_BYTES - 2048) /* rows of a result that travels inside a message */
 #define SHARES_PER_DEVICE  2
 
@@ -41,7 +42,12 @@ uint64_t dlsi_division_items(uint64_t ready, uint64_t devices, uint32_t fixed, c
 	if (fixed)
 		return least(least(fixed, ready), DLSI_TASK_ITEMS);
 	items = ready / (SHARES_PER_DEVICE * (devices ? devices : 1));
-	items = least(items, measured->item_ns ? TASK_NS / measured->item_ns : UNMEASURED_ITEMS);
+	if (!measured->item_ns)
+		items = least(items, UNMEASURED_ITEMS);
+	else if (items > TASK_NS / measured->item_ns)
+		items = TASK_NS / measured->item_ns;
+	else if (items < LEAST_NS / measured->item_ns)
+		items = least(ready, LEAST_NS / measured->item_ns);
 	if (measured->item_bytes)
 		items = least(items, page_bytes(measured->item_bytes) / measured->item_bytes);
 	items = least(items, DLSI_TASK_ITEMS);

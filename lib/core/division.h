@@ -2,7 +2,7 @@
  *
  * Task sizes follow guided self-scheduling (Polychronopoulos and Kuck, "Guided self-scheduling", IEEE Trans. Computers
  * C-36, 1987): a share of what is left, so that the last tasks are small and unequal machines end together; bounded by
- * a time per task and by the size of a result that still travels inside a message. */
+ * a time per task from above and below, and by the size of a result that still travels inside a message. */
 #ifndef DLSI_DIVISION_H
 #define DLSI_DIVISION_H
 

@@ -6,6 +6,11 @@
 #define HEADER_BYTES     20
 #define EMPTY_PAGE_BYTES 16
 
+/* A page is read whole by each worker that has a task with rows of it. So pages are as long as a few tasks need, and
+ * grow with their number, since the head may not name too many. */
+#define SHORT_PAGE_BYTES 131072
+#define SHORT_PAGES      2048
+
 void dlsi_manifest_writer_init(struct dlsi_manifest_writer *writer, const struct dlsi_alloc *alloc)
 {
 	*writer = (struct dlsi_manifest_writer){0};
@@ -85,6 +90,16 @@ static int row_bytes(const struct dlsi_field *fields, unsigned count, size_t *by
 	return 0;
 }
 
+/* Whether `bytes` more had better begin another page. */
+static bool is_full(const struct dlsi_manifest_writer *writer, size_t bytes)
+{
+	size_t most = SHORT_PAGE_BYTES * (size_t)(1 + writer->runs / SHORT_PAGES);
+
+	if (most > DLSI_PAGE_BYTES)
+		most = DLSI_PAGE_BYTES;
+	return writer->page.rows == DLSI_PAGE_ROWS || dlsi_page_length(&writer->page) + bytes > most;
+}
+
 int dlsi_manifest_add_row(
 	struct dlsi_manifest_writer *writer, const struct dlsi_field *fields, unsigned count, struct dls_error *err)
 {
@@ -102,8 +117,7 @@ int dlsi_manifest_add_row(
 	if (bytes > most)
 		return dlsi_fail(
 			err, DLS_ELIMIT, "an item with %zu bytes of inputs; more than %zu must be blobs", bytes, most);
-	if (!writer->page.rows || writer->page.rows == DLSI_PAGE_ROWS ||
-		dlsi_page_length(&writer->page) + bytes > DLSI_PAGE_BYTES) {
+	if (!writer->page.rows || is_full(writer, bytes)) {
 		rc = check_run(writer, err);
 		if (rc)
 			return rc;

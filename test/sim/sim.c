@@ -8,7 +8,7 @@
 
 #define FAULTS_NS   (6 * SIM_S)
 #define LIVENESS_NS (900 * SIM_S)
-#define REST_NS     (10 * SIM_S)
+#define REST_NS     (60 * SIM_S) /* for a durable job that nobody waits for, one item a task, to end */
 
 static void run_until(struct sim *sim, int64_t until_ns, bool until_over)
 {

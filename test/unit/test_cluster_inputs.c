@@ -269,7 +269,7 @@ static void test_inputs_beyond_the_memory(void **state)
 	site_stop(&site);
 }
 
-/* Nor one whose pages would: 40 inputs that lie in the manifest fill one page of 2.4 MB. */
+/* Nor one whose pages would: 40 inputs that lie in the manifest, in pages of 120 KB. */
 static void test_pages_beyond_the_memory(void **state)
 {
 	enum { ITEMS = 40 };
@@ -281,7 +281,7 @@ static void test_pages_beyond_the_memory(void **state)
 	(void)state;
 	site_start(&site, 1, 0);
 	for (int time = 0; time < 2; time++) {
-		dls_cluster_worker(site.cluster, 0)->topology.memory_bytes = time ? 8000000 : 2000000;
+		dls_cluster_worker(site.cluster, 0)->topology.memory_bytes = time ? 8000000 : 200000;
 		job = site_job(&site, "echo", NULL);
 		for (int item = 0; item < ITEMS; item++)
 			add_item(job, data, sizeof data);

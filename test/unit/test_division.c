@@ -26,7 +26,7 @@ static void test_size_is_within_bounds(void **state)
 
 static void test_last_tasks_are_small(void **state)
 {
-	struct dlsi_measured measured = {1000, 10};
+	struct dlsi_measured measured = {1000000, 10};
 	uint64_t left = 10000, last = UINT64_MAX;
 
 	(void)state;
@@ -38,6 +38,16 @@ static void test_last_tasks_are_small(void **state)
 		left -= items;
 	}
 	assert_int_equal(last, 1);
+}
+
+static void test_quick_items_are_not_scattered(void **state)
+{
+	struct dlsi_measured measured = {1000, 10};
+
+	(void)state;
+	assert_int_equal(dlsi_division_items(10000, 100, 0, &measured), 250);
+	assert_int_equal(dlsi_division_items(100, 100, 0, &measured), 100);
+	assert_int_equal(dlsi_division_items(10000, 100, 7, &measured), 7);
 }
 
 static void test_slow_items_and_large_results_make_small_tasks(void **state)
@@ -76,5 +86,5 @@ static void test_credits(void **state)
 	assert_int_equal(dlsi_division_credits(1, 1000, 100), 1);
 }
 
-UNIT_MAIN(test_size_is_within_bounds, test_last_tasks_are_small, test_slow_items_and_large_results_make_small_tasks,
-	test_average_follows, test_credits)
+UNIT_MAIN(test_size_is_within_bounds, test_last_tasks_are_small, test_quick_items_are_not_scattered,
+	test_slow_items_and_large_results_make_small_tasks, test_average_follows, test_credits)
