@@ -107,7 +107,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	mkdir -p $(@D)
 	$(CC) $(INTERNAL) $(CPPFLAGS) $(CFLAGS) $(WERROR) -MMD -MP -c $< -o $@
 
-$(BUILD)/cli/%.o $(BUILD)/examples/%.o: INTERNAL = $(PUBLIC)
+$(BUILD)/cli/%.o $(BUILD)/examples/%.o: private INTERNAL = $(PUBLIC)
 
 $(BUILD)/lib/kernel/parallel.o: private INTERNAL += $(OPENMP)
 

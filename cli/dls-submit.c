@@ -9,7 +9,7 @@
 
 #define LONGEST_MS (INT64_C(365) * 24 * 3600 * 1000)
 
-enum verb { RUN, STATUS, LIST, WATCH, MODEL_SHOW, MODEL_RUN, MODEL_PROFILE };
+enum verb { RUN, STATUS, LIST, WATCH, EXPLAIN, CANCEL, PAUSE, RESUME, PRIORITY, MODEL_SHOW, MODEL_RUN, MODEL_PROFILE };
 
 #define VALUE(member) .offset = offsetof(struct submit_values, member)
 #define FOR(verb)     .verbs = 1u << (verb)
@@ -98,6 +98,11 @@ static const struct cli_verb verbs[] = {
 		"Print a line whenever the job has changed, until it ends: 0 done, 1 cancelled, failed, or some item "
 		"failed.",
 		0, 1},
+	[EXPLAIN] = {"explain", "JOB", "Say why the job is not running, or not running faster.", 1, 1},
+	[CANCEL] = {"cancel", "JOB...", "End jobs, whoever has submitted them.", 1, SIZE_MAX},
+	[PAUSE] = {"pause", "JOB...", "Give out nothing more of these jobs; what runs comes to its end.", 1, SIZE_MAX},
+	[RESUME] = {"resume", "JOB...", "Let paused jobs go on.", 1, SIZE_MAX},
+	[PRIORITY] = {"priority", "JOB... N", "Give jobs another priority; higher ones go first.", 2, SIZE_MAX},
 	[MODEL_SHOW] = {"model show", "MODEL",
 		"Show what the model takes and gives, its operators, and what it needs of this machine's memory.",
 		.at_least = 1, .at_most = 1},
@@ -129,6 +134,11 @@ static int (*const actions[])(const struct submit *submit, struct dls_error *err
 	[STATUS] = submit_status,
 	[LIST] = submit_list,
 	[WATCH] = submit_watch,
+	[EXPLAIN] = submit_explain,
+	[CANCEL] = submit_cancel,
+	[PAUSE] = submit_pause,
+	[RESUME] = submit_resume,
+	[PRIORITY] = submit_priority,
 	[MODEL_SHOW] = submit_model_show,
 	[MODEL_RUN] = submit_model_run,
 	[MODEL_PROFILE] = submit_model_profile,
@@ -170,6 +180,16 @@ static bool is_given(const struct cli_options *found, const char *name)
 	return found->given >> (cli_option_find(options, name) - options) & 1;
 }
 
+/* The operand behind the jobs. */
+static int check_priority(const char *text, struct dls_error *err)
+{
+	static const struct cli_option priority = {
+		"priority", CLI_WHOLE, 0, "N", "", .low = INT32_MIN, .high = INT32_MAX};
+	int64_t value;
+
+	return cli_option_set(&priority, "the priority", text, &value, err);
+}
+
 static int check(const struct submit_values *values, const struct cli_options *found, struct dls_error *err)
 {
 	if (found->verb == RUN && !values->handler && found->operand_count < 2)
@@ -179,6 +199,8 @@ static int check(const struct submit_values *values, const struct cli_options *f
 	if (found->verb == MODEL_PROFILE && found->operand_count > 1 && is_given(found, "batch"))
 		return cli_fail(
 			err, DLS_EINVAL, "--batch has no effect with INPUT: the files say how many items there are");
+	if (found->verb == PRIORITY)
+		return check_priority(found->operands[found->operand_count - 1], err);
 	if (found->verb == WATCH && !values->all == !found->operand_count)
 		return cli_fail(err, DLS_EINVAL, "watch needs a JOB or --all, and not both");
 	if (values->quiet && values->json)

@@ -3,6 +3,7 @@
 #include "cli/config.h"
 #include "cli/failure.h"
 #include "cli/nearest.h"
+#include <ctype.h>
 #include <dlsched/version.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -108,7 +109,7 @@ static int take_words(struct walk *walk)
 	for (walk->at = 1; walk->at < walk->argc && rc == 0; walk->at++) {
 		const char *word = walk->argv[walk->at];
 
-		if (only_operands || word[0] != '-' || !word[1])
+		if (only_operands || word[0] != '-' || !word[1] || isdigit((unsigned char)word[1]))
 			walk->options->operands[walk->options->operand_count++] = word;
 		else if (strcmp(word, "--") == 0)
 			only_operands = true;

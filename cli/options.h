@@ -1,9 +1,10 @@
 /* The options of a program, from one table: the command line, the configuration file and --help all follow it.
  *
- * --name value, --name=value, --flag, --flag=false; `--` ends the options; everything else is an operand, and options
- * and operands may be mixed. --config FILE names a JSON object whose keys are the names of the table. The command line
- * wins over the file and the file over the table's default. --help (-h), --version and --config belong to every program
- * and are not in its table. A program with verbs takes the first operand (or the first two) as the verb. */
+ * --name value, --name=value, --flag, --flag=false; `--` ends the options; everything else is an operand, also -7, and
+ * options and operands may be mixed. --config FILE names a JSON object whose keys are the names of the table. The
+ * command line wins over the file and the file over the table's default. --help (-h), --version and --config belong to
+ * every program and are not in its table. A program with verbs takes the first operand (or the first two) as the verb.
+ */
 #ifndef DLSI_CLI_OPTIONS_H
 #define DLSI_CLI_OPTIONS_H
 

@@ -57,6 +57,11 @@ int submit_run(const struct submit *submit, struct dls_error *err);
 int submit_status(const struct submit *submit, struct dls_error *err);
 int submit_list(const struct submit *submit, struct dls_error *err);
 int submit_watch(const struct submit *submit, struct dls_error *err);
+int submit_explain(const struct submit *submit, struct dls_error *err);
+int submit_cancel(const struct submit *submit, struct dls_error *err);
+int submit_pause(const struct submit *submit, struct dls_error *err);
+int submit_resume(const struct submit *submit, struct dls_error *err);
+int submit_priority(const struct submit *submit, struct dls_error *err);
 int submit_model_show(const struct submit *submit, struct dls_error *err);
 int submit_model_run(const struct submit *submit, struct dls_error *err);
 int submit_model_profile(const struct submit *submit, struct dls_error *err);
@@ -69,10 +74,10 @@ int submit_client_create(
  * names the address. */
 int submit_client_wait(const struct submit *submit, struct dls_client *client, struct dls_error *err);
 
-/* Returns 1 if there is a reason that a job waits, which goes into `why` as a sentence about it: "no worker is ...".
- * May ask the master, a moment long: results and signals wait meanwhile. Returns 0 if there is no reason, or the error
- * with which the master did not answer. `handler` is NULL for a model. */
-int submit_explain_wait(struct dls_ctx *ctx, struct dls_client *client, const char *handler,
+/* Returns 1 if there is a reason that a job waits of which nothing runs, which goes into `why` as a sentence about it:
+ * "no worker is ...". May ask the master, a moment long: results and signals wait meanwhile. Returns 0 if there is no
+ * reason, or the error with which the master did not answer. */
+int submit_explain_wait(struct dls_ctx *ctx, struct dls_client *client, const struct dls_job *job,
 	const struct dls_job_progress *state, struct dls_error *why);
 
 #endif

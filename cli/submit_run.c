@@ -133,7 +133,7 @@ static void explain_silence(struct run *run, const struct dls_job_progress *stat
 
 	if (run->why.code || run->values->quiet || run->progress.on || (!full && cli_now_ms() < run->ask_ms))
 		return;
-	rc = submit_explain_wait(run->submit->ctx, run->client, run->values->handler, state, &why);
+	rc = submit_explain_wait(run->submit->ctx, run->client, run->job, state, &why);
 	if (rc < 0)
 		run->ask_ms = cli_now_ms() + AGAIN_MS;
 	if (rc != 1)
@@ -208,7 +208,7 @@ static int collect(struct run *run)
 /* Why it was waited for in vain: as the master says now or, if it does not answer, as was said before. */
 static bool explain_timeout(struct run *run, const struct dls_job_progress *state, struct dls_error *why)
 {
-	int rc = submit_explain_wait(run->submit->ctx, run->client, run->values->handler, state, why);
+	int rc = submit_explain_wait(run->submit->ctx, run->client, run->job, state, why);
 
 	if (rc < 0)
 		*why = run->why;

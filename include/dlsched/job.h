@@ -67,6 +67,11 @@ int dls_job_add_bytes(struct dls_job *job, const void *data, size_t bytes, struc
 int dls_job_add_tensors(struct dls_job *job, const struct dls_tensor *tensors, uint32_t count, struct dls_error *err);
 int dls_job_add_batch(struct dls_job *job, const struct dls_tensor *tensor, struct dls_error *err);
 
+/* The job's id, 32 hexadecimal digits, by which any client of its master can name it (control.h). It belongs to the
+ * job.
+ */
+const char *dls_job_id(const struct dls_job *job);
+
 /* Items added so far. */
 uint64_t dls_job_items(const struct dls_job *job);
 

@@ -99,6 +99,11 @@ DLS_EXPORT int dls_job_add_batch(struct dls_job *job, const struct dls_tensor *t
 	return rc;
 }
 
+DLS_EXPORT const char *dls_job_id(const struct dls_job *job)
+{
+	return job ? job->name : "";
+}
+
 DLS_EXPORT uint64_t dls_job_items(const struct dls_job *job)
 {
 	return dlsi_node_job_check(job, NULL) ? 0 : dlsi_node_job_items(job);

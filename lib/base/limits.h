@@ -70,6 +70,7 @@
 #define DLSI_ANSWERS_PER_TURN    16                      /* to the commands of one client */
 #define DLSI_LISTED              256                     /* entries of a list in an answer ... */
 #define DLSI_LOOKED_AT           4096                    /* ... and those looked at for it */
+#define DLSI_COMMANDED_JOBS      128                     /* that one command changes */
 #define DLSI_ENDED_JOBS          4096                    /* that a master still knows */
 
 /* Work at a client and at a worker */

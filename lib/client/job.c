@@ -27,6 +27,7 @@ static void init(struct dls_job *job, struct dls_client *client, struct dlsi_id 
 	job->farewell.run = dlsi_node_job_part;
 	job->client = client;
 	job->id = id;
+	dlsi_hex(job->id.bytes, DLSI_ID_BYTES, job->name);
 	job->progress.size = sizeof job->progress;
 	dlsi_inputs_init(&job->inputs, alloc);
 	dlsi_shares_init(&job->shares, alloc, client->dialer.plane, token);

@@ -19,6 +19,7 @@ struct dls_job {
 	struct dlsi_errand farewell; /* forgets and frees the job; posted last */
 	struct dls_client *client;
 	struct dlsi_id id;
+	char name[DLSI_ID_TEXT_BYTES]; /* the same for people */
 	int32_t priority;
 	uint64_t window_items, window_bytes; /* of results that wait to be taken */
 	char *spec;                          /* JSON */

@@ -27,6 +27,12 @@ void dlsi_change_write(struct dlsi_buffer *buffer, const struct dlsi_change *cha
 		dlsi_write_u32(buffer, (uint32_t)change->end.code);
 		dlsi_write_bytes(buffer, change->end.sentence.data, change->end.sentence.length);
 		break;
+	case DLSI_CHANGE_PAUSE:
+		dlsi_write_u8(buffer, change->pause.paused);
+		break;
+	case DLSI_CHANGE_PRIORITY:
+		dlsi_write_u32(buffer, (uint32_t)change->priority.priority);
+		break;
 	}
 }
 
@@ -57,6 +63,12 @@ bool dlsi_change_read(const uint8_t *data, size_t length, struct dlsi_change *ch
 		change.end.state = dlsi_read_u8(&reader);
 		change.end.code = (int32_t)dlsi_read_u32(&reader);
 		change.end.sentence = dlsi_read_text(&reader, DLSI_SENTENCE_BYTES);
+		break;
+	case DLSI_CHANGE_PAUSE:
+		change.pause.paused = dlsi_read_u8(&reader) != 0;
+		break;
+	case DLSI_CHANGE_PRIORITY:
+		change.priority.priority = (int32_t)dlsi_read_u32(&reader);
 		break;
 	default:
 		return false;

@@ -6,7 +6,9 @@
  *     submit: 16 bytes token, u64 count, i32 priority, blob manifest, u32 head, u32 length, tenant,
  *             u32 length, spec JSON
  *     items:  u64 first, u64 end
- *     end:    u8 state, i32 code, u32 length, sentence */
+ *     end:    u8 state, i32 code, u32 length, sentence
+ *     pause:  u8 paused
+ *     priority: i32 */
 #ifndef DLSI_CHANGE_H
 #define DLSI_CHANGE_H
 
@@ -15,7 +17,13 @@
 
 #define DLSI_CHANGE_FORMAT 1
 
-enum dlsi_change_kind { DLSI_CHANGE_SUBMIT = 1, DLSI_CHANGE_ITEMS = 2, DLSI_CHANGE_END = 3 };
+enum dlsi_change_kind {
+	DLSI_CHANGE_SUBMIT = 1,
+	DLSI_CHANGE_ITEMS = 2,
+	DLSI_CHANGE_END = 3,
+	DLSI_CHANGE_PAUSE = 4,
+	DLSI_CHANGE_PRIORITY = 5,
+};
 
 struct dlsi_buffer;
 
@@ -42,6 +50,12 @@ struct dlsi_change {
 			int32_t code;
 			struct dlsi_text sentence;
 		} end;
+		struct {
+			bool paused; /* else it goes on */
+		} pause;
+		struct {
+			int32_t priority;
+		} priority;
 	};
 };
 

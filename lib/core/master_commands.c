@@ -18,6 +18,11 @@ static const struct command commands[] = {
 	{"jobs", {"state", "tenant", "after", "limit"}, dlsi_command_jobs},
 	{"changes", {"after", "limit"}, dlsi_command_changes},
 	{"job", {"job", "limit"}, dlsi_command_job},
+	{"explain", {"job"}, dlsi_command_explain},
+	{"cancel", {"jobs"}, dlsi_command_cancel},
+	{"pause", {"jobs"}, dlsi_command_pause},
+	{"resume", {"jobs"}, dlsi_command_resume},
+	{"priority", {"jobs", "priority"}, dlsi_command_priority},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

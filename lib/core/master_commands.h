@@ -48,5 +48,10 @@ int dlsi_command_workers(struct request *request); /* master_report.c */
 int dlsi_command_jobs(struct request *request);    /* master_lists.c */
 int dlsi_command_changes(struct request *request); /* master_changes.c */
 int dlsi_command_job(struct request *request);     /* master_describe.c */
+int dlsi_command_cancel(struct request *request);  /* master_control.c */
+int dlsi_command_pause(struct request *request);
+int dlsi_command_resume(struct request *request);
+int dlsi_command_priority(struct request *request);
+int dlsi_command_explain(struct request *request); /* master_explain.c */
 
 #endif

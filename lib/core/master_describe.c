@@ -21,7 +21,7 @@ static void add_ms(cJSON *json, const char *name, int64_t duration_ns)
 
 const char *dlsi_describe_state(const struct job *job)
 {
-	return dlsi_job_state_name(job->state);
+	return job->paused && job->state == DLSI_JOB_ACTIVE ? "paused" : dlsi_job_state_name(job->state);
 }
 
 size_t dlsi_describe_job_texts(const struct job *job)

@@ -18,6 +18,8 @@ static const char *keep_text(char **at, const char *text, size_t length)
 static void forget(struct dlsi_master *master, struct ended *ended)
 {
 	dlsi_list_remove(&ended->node);
+	if (dlsi_map_get(&master->stopped, &ended->id) == ended)
+		dlsi_map_remove(&master->stopped, &ended->id);
 	dlsi_free(master->alloc, ended);
 	master->ended_count--;
 }
@@ -34,6 +36,7 @@ void dlsi_ended_keep(struct dlsi_master *master, const struct job *job, const st
 		return;
 	ended->change = job->change;
 	ended->id = job->policy.id;
+	ended->token = job->token;
 	ended->state = job->state;
 	ended->code = end->end.code;
 	ended->priority = job->policy.priority;
@@ -46,6 +49,8 @@ void dlsi_ended_keep(struct dlsi_master *master, const struct job *job, const st
 	ended->handler = keep_text(&texts, handler, handler_length);
 	ended->sentence = keep_text(&texts, end->end.sentence.data, end->end.sentence.length);
 	dlsi_list_append(&master->ended, &ended->node);
+	if (job->stopped)
+		(void)dlsi_map_put(&master->stopped, &ended->id, ended);
 	if (++master->ended_count > DLSI_ENDED_JOBS)
 		forget(master, dlsi_list_entry(master->ended.next, struct ended, node));
 }
@@ -54,4 +59,12 @@ void dlsi_ended_forget_all(struct dlsi_master *master)
 {
 	dlsi_list_each (node, &master->ended)
 		forget(master, dlsi_list_entry(node, struct ended, node));
+}
+
+const struct ended *dlsi_ended_by_command(
+	const struct dlsi_master *master, const struct dlsi_id *id, const struct dlsi_id *token)
+{
+	const struct ended *ended = dlsi_map_get(&master->stopped, id);
+
+	return ended && dlsi_id_equal(&ended->token, token) ? ended : NULL;
 }

@@ -130,6 +130,13 @@ uint64_t dlsi_job_apply(struct dlsi_master *master, struct job *job, const struc
 	case DLSI_CHANGE_END:
 		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, change->end.state, &master->refused_transitions);
 		break;
+	case DLSI_CHANGE_PAUSE:
+		job->paused = change->pause.paused;
+		break;
+	case DLSI_CHANGE_PRIORITY:
+		withdraw(master, job); /* the policy is offered it anew, as what it is then */
+		job->policy.priority = change->priority.priority;
+		break;
 	}
 	return added;
 }
@@ -271,8 +278,7 @@ void dlsi_job_end(struct dlsi_master *master, struct job *job, uint8_t state, in
 	dlsi_job_change(master, job, &change, NULL, (struct dlsi_payload){0});
 }
 
-/* First item that the cursor may give out and the end of those the window allows. */
-static struct dlsi_range fresh(const struct job *job)
+struct dlsi_range dlsi_job_fresh(const struct job *job)
 {
 	uint64_t end = job->window_end < job->count ? job->window_end : job->count;
 	uint64_t first = dlsi_ranges_first_missing(&job->done, job->cursor);
@@ -280,30 +286,32 @@ static struct dlsi_range fresh(const struct job *job)
 	return (struct dlsi_range){first, first < end ? end : first};
 }
 
-/* Results that wait or are being made already fill what the client has room for. Never held up are items that came
- * back: the client may wait for just these with a window full of later ones. Where there is any room and nothing is
- * out, one task is let through, however large its results are. */
-static bool window_full(const struct job *job)
+/* Never held back are items that came back: the client may wait for just these with a window full of later ones. Where
+ * there is any room and nothing is out, one task is let through, however large its results are. */
+enum held_back dlsi_job_held_back(const struct job *job)
 {
 	uint64_t out = job->running + job->returned, room = job->window_bytes;
 
 	if (job->client && job->client->full)
-		return true;
+		return HELD_BACK_CLIENT;
 	if (job->retry_items)
-		return false;
+		return HELD_BACK_NOT;
 	if (job->client && job->client->crowded && out)
-		return true;
-	return !room || (out && job->spec->measured.item_bytes && out > room / job->spec->measured.item_bytes);
+		return HELD_BACK_OFFERS;
+	if (!room || (out && job->spec->measured.item_bytes && out > room / job->spec->measured.item_bytes))
+		return HELD_BACK_BYTES;
+	return HELD_BACK_NOT;
 }
 
 void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
 {
-	struct dlsi_range next = fresh(job);
+	struct dlsi_range next = dlsi_job_fresh(job);
 	bool ready;
 
 	job->policy.ready = job->retry_items + (next.end - next.first);
 	job->policy.running = job->running;
-	ready = job->state == DLSI_JOB_ACTIVE && !job->ending && job->policy.ready && !window_full(job);
+	ready = job->state == DLSI_JOB_ACTIVE && !job->ending && !job->paused && job->policy.ready &&
+		dlsi_job_held_back(job) == HELD_BACK_NOT;
 	if (ready == job->offered)
 		return;
 	job->offered = ready;
@@ -315,7 +323,7 @@ void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
 
 bool dlsi_job_take(struct job *job, struct dlsi_range *range_out)
 {
-	struct dlsi_range next = fresh(job);
+	struct dlsi_range next = dlsi_job_fresh(job);
 	uint64_t limit = dlsi_division_items(
 		job->policy.ready, job->queue->class->devices, job->spec->task_items, &job->spec->measured);
 	uint64_t known;

@@ -13,12 +13,14 @@
 enum { NUMBER_DIGITS = 16, PLACE_BYTES = NUMBER_DIGITS + DLSI_ID_TEXT_BYTES + 1 };
 
 #define SET(state) (1U << (state))
-#define LIVE       (SET(DLSI_JOB_PROPOSED) | SET(DLSI_JOB_ACTIVE))
+#define PAUSED     SET(0) /* no state of the lifecycle, yet one for people */
+#define LIVE       (SET(DLSI_JOB_PROPOSED) | SET(DLSI_JOB_ACTIVE) | PAUSED)
 #define ENDED      (SET(DLSI_JOB_DONE) | SET(DLSI_JOB_CANCELLED) | SET(DLSI_JOB_FAILED))
 
 /* What "state" may say, and the states of a job that are meant. */
-static const char *const words[] = {"live", "ended", "all", "proposed", "active", "done", "cancelled", "failed", NULL};
-static const unsigned states[] = {LIVE, ENDED, LIVE | ENDED, SET(DLSI_JOB_PROPOSED), SET(DLSI_JOB_ACTIVE),
+static const char *const words[] = {
+	"live", "ended", "all", "proposed", "active", "paused", "done", "cancelled", "failed", NULL};
+static const unsigned states[] = {LIVE, ENDED, LIVE | ENDED, SET(DLSI_JOB_PROPOSED), SET(DLSI_JOB_ACTIVE), PAUSED,
 	SET(DLSI_JOB_DONE), SET(DLSI_JOB_CANCELLED), SET(DLSI_JOB_FAILED)};
 
 /* One walk over the jobs that live and then over those that have ended. */
@@ -32,9 +34,9 @@ struct walk {
 	bool full; /* the page ends here */
 };
 
-static bool is_meant(const struct walk *walk, uint8_t state, const char *tenant)
+static bool is_meant(const struct walk *walk, unsigned state, const char *tenant)
 {
-	return walk->states & SET(state) && (!walk->tenant || strcmp(walk->tenant, tenant) == 0);
+	return walk->states & state && (!walk->tenant || strcmp(walk->tenant, tenant) == 0);
 }
 
 /* Whether the page may go on with one more job, whose texts have so many bytes if it is listed. */
@@ -73,7 +75,8 @@ static void walk_live(struct walk *walk, const struct dlsi_list *node, uint64_t 
 	for (; node != &master->jobs; node = node->next) {
 		const struct job *job = job_of(node);
 		const char *tenant = dlsi_job_tenant(job)->name;
-		bool listed = job->policy.number > floor && is_meant(walk, job->state, tenant);
+		unsigned state = job->paused && job->state == DLSI_JOB_ACTIVE ? PAUSED : SET(job->state);
+		bool listed = job->policy.number > floor && is_meant(walk, state, tenant);
 
 		if (!goes_on(walk, listed, dlsi_describe_job_texts(job))) {
 			uint64_t number = last && last->policy.number > floor ? last->policy.number : floor;
@@ -96,7 +99,7 @@ static void walk_ended(struct walk *walk, uint64_t floor)
 		return;
 	for (const struct dlsi_list *node = master->ended.next; node != &master->ended; node = node->next) {
 		const struct ended *ended = dlsi_list_entry(node, struct ended, node);
-		bool listed = is_meant(walk, ended->state, ended->tenant);
+		bool listed = is_meant(walk, SET(ended->state), ended->tenant);
 
 		if (ended->change <= floor)
 			continue;

@@ -122,6 +122,17 @@ void dlsi_news_accepted(struct dlsi_master *master, const struct job *job)
 		tenant(job), job->count, job->queue->class->handler->name);
 }
 
+void dlsi_news_commanded(struct dlsi_master *master, const struct job *job, const char *what, const char *by)
+{
+	char id[DLSI_ID_TEXT_BYTES];
+
+	if (!may_tell(master, &master->job_news, DLS_LOG_INFO))
+		return;
+	dlsi_hex(job->policy.id.bytes, DLSI_ID_BYTES, id);
+	tell(master, &master->job_news, DLS_LOG_INFO, "job %s of %s is %s by a command of %s", id, tenant(job), what,
+		by);
+}
+
 void dlsi_news_ended(struct dlsi_master *master, const struct job *job, struct dlsi_text sentence)
 {
 	char id[DLSI_ID_TEXT_BYTES];

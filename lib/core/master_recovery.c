@@ -31,6 +31,9 @@ static bool is_sound(const struct dlsi_change *change, const struct job *job)
 		return !job && change->submit.count && change->submit.count <= DLSI_JOB_ITEMS;
 	case DLSI_CHANGE_ITEMS:
 		return job && change->items.first < change->items.end && change->items.end <= job->count;
+	case DLSI_CHANGE_PAUSE:
+	case DLSI_CHANGE_PRIORITY:
+		return job;
 	default:
 		return job && change->end.state > DLSI_JOB_ACTIVE && change->end.state <= DLSI_JOB_FAILED;
 	}

@@ -148,8 +148,11 @@ struct job {
 	struct dlsi_peer presented; /* the connection over which the client last submitted it ... */
 	struct dlsi_id asked;       /* ... and the token it named then, which a durable job's is not always */
 	bool durable;
-	bool offered;  /* to the policy, as ready */
-	bool ending;   /* durable: its end is on its way through the log */
+	bool offered; /* to the policy, as ready */
+	bool ending;  /* durable: its end is on its way through the log */
+	bool stopped; /* somebody's command ends it */
+	bool paused;  /* nothing of it is given out; only dlsi_job_apply writes it, and the priority once it is accepted
+		       */
 	uint8_t state; /* enum dlsi_job_state */
 	uint64_t count;
 	struct dlsi_ranges done; /* only dlsi_job_apply writes it and done_items */
@@ -192,7 +195,7 @@ struct task {
 struct ended {
 	struct dlsi_list node; /* on master->ended, in the order of `change` */
 	uint64_t change;       /* its end's number */
-	struct dlsi_id id;
+	struct dlsi_id id, token;
 	uint8_t state; /* enum dlsi_job_state */
 	int32_t code;
 	int32_t priority;
@@ -282,7 +285,8 @@ struct dlsi_master {
 	struct dlsi_list changed; /* jobs, the one that changed last at the end */
 	struct dlsi_list ended;
 	uint64_t ended_count;
-	uint64_t changes; /* counts them */
+	struct dlsi_map stopped; /* of those that have ended, the ones that a command ended, by id */
+	uint64_t changes;        /* counts them */
 	struct dlsi_map worker_by_incarnation, worker_by_name, client_by_incarnation, handler_by_name;
 	struct dlsi_map job_by_id, spec_by_key, class_by_key, tenant_by_name, task_by_attempt, known;
 	struct dlsi_list loaded[DLSI_DEVICE_CREDITS]; /* devices with a free credit, by the tasks they hold */
@@ -446,7 +450,8 @@ struct job *dlsi_job_create(
 void dlsi_job_keep_manifest(struct dlsi_master *master, struct job *job, struct dlsi_payload manifest);
 void dlsi_job_destroy(struct dlsi_master *master, struct job *job);
 
-/* The only writer of state and done. Returns how many items are done that were not before. */
+/* The only writer of state, done, paused, and of the priority of an accepted job. Returns how many items are done that
+ * were not before. */
 uint64_t dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dlsi_change *change);
 
 /* Applies a change at once (attached) or gives it to the log (durable); `task` is that whose result it commits, or
@@ -459,6 +464,19 @@ void dlsi_job_end(struct dlsi_master *master, struct job *job, uint8_t state, in
 /* Tells the policy whether the job has items to give out now. After every change of its items or window. */
 void dlsi_job_refresh(struct dlsi_master *master, struct job *job);
 
+/* First item that the cursor may give out and the end of those the window allows. */
+struct dlsi_range dlsi_job_fresh(const struct job *job);
+
+/* What holds a job back whose results, those that wait and those that are being made, fill what there is room for. */
+enum held_back {
+	HELD_BACK_NOT,
+	HELD_BACK_CLIENT, /* its client's results fill what is here for them */
+	HELD_BACK_OFFERS, /* too many of its client's results wait at workers */
+	HELD_BACK_BYTES,  /* the job's window */
+};
+
+enum held_back dlsi_job_held_back(const struct job *job);
+
 /* The items of the next task; false if there are none. */
 bool dlsi_job_take(struct job *job, struct dlsi_range *range_out);
 void dlsi_job_give_back(struct dlsi_master *master, struct job *job, uint64_t first, uint64_t end);
@@ -466,6 +484,10 @@ void dlsi_job_give_back(struct dlsi_master *master, struct job *job, uint64_t fi
 /* master_ended.c: jobs that have ended */
 void dlsi_ended_keep(struct dlsi_master *master, const struct job *job, const struct dlsi_change *end);
 void dlsi_ended_forget_all(struct dlsi_master *master);
+
+/* The job as it was presented, if a command has ended it; else NULL. Its client may not have heard of that. */
+const struct ended *dlsi_ended_by_command(
+	const struct dlsi_master *master, const struct dlsi_id *id, const struct dlsi_id *token);
 
 /* master_recovery.c: ends jobs whose last item is in the log but not their end */
 void dlsi_master_end_complete_jobs(struct dlsi_master *master);
@@ -506,6 +528,9 @@ void dlsi_news_silent(struct dlsi_master *master, const struct peer *peer);
 /* Messages have been lost on a connection. */
 void dlsi_news_gap(struct dlsi_master *master, uint64_t sent, uint64_t received);
 void dlsi_news_accepted(struct dlsi_master *master, const struct job *job);
+
+/* Somebody has commanded something: "paused". */
+void dlsi_news_commanded(struct dlsi_master *master, const struct job *job, const char *what, const char *by);
 void dlsi_news_ended(struct dlsi_master *master, const struct job *job, struct dlsi_text sentence);
 
 /* master_commands.c: what clients ask and tell the master, and its answers */

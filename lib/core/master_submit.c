@@ -313,10 +313,27 @@ static void submit_known(struct dlsi_master *master, struct client *client, stru
 		refuse(master, client, record, DLS_EEXISTS, 0, "the master keeps another job under this key");
 }
 
+/* The client presents again what a command has ended: it has not heard of that, or not yet. */
+static void submit_stopped(
+	struct dlsi_master *master, struct client *client, const struct dlsi_submit *record, const struct ended *ended)
+{
+	struct dlsi_record accepted = {.kind = DLSI_ACCEPTED}, end = {.kind = DLSI_END};
+
+	accepted.accepted.job = record->job;
+	accepted.accepted.token = record->token;
+	dlsi_master_post(master, client->peer, &accepted, (struct dlsi_payload){0});
+	end.end.job = record->job;
+	end.end.state = ended->state;
+	end.end.code = ended->code;
+	end.end.sentence = dlsi_text_of(ended->sentence);
+	dlsi_master_post(master, client->peer, &end, (struct dlsi_payload){0});
+}
+
 void dlsi_client_submit(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record,
 	struct dlsi_payload manifest)
 {
 	struct job *job = dlsi_job_find(master, &record->job);
+	const struct ended *ended = job ? NULL : dlsi_ended_by_command(master, &record->job, &record->token);
 	struct dls_error error = {0};
 	int code = object(master, client, record, manifest, &error);
 	bool for_now = code == DLS_EBUSY; /* the specification found no room: it comes again with the job */
@@ -332,6 +349,9 @@ void dlsi_client_submit(struct dlsi_master *master, struct client *client, const
 			dlsi_job_end(master, job, DLSI_JOB_FAILED, code, error.text);
 	} else if (job) {
 		submit_known(master, client, job, record, manifest);
+	} else if (ended) {
+		dlsi_releases_add(&master->releases, manifest);
+		submit_stopped(master, client, record, ended);
 	} else {
 		submit_new(master, client, record, manifest);
 	}

@@ -16,6 +16,7 @@ STRUCTS = {
     "dls_client_options": _library.ClientOptions,
     "dls_job_options": _library.JobOptions,
     "dls_job_progress": _library.JobProgress,
+    "dls_jobs_options": _library.JobsOptions,
     "dls_output": _library.Output,
     "dls_result": _library.Result,
     "dls_worker_options": _library.WorkerOptions,

@@ -98,3 +98,93 @@ def test_watch_of_a_job_that_fails_in_part(programs, numbers):
     name = jobs(programs, master, "--state", "ended")[0]["job"]
     ended = programs.submit(master, "watch", name, "--json")
     assert (ended.code, [job["failed"] for job in ended.objects()]) == (1, [1])
+
+
+def test_cancel_by_another_client(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    held = Held(programs, master, numbers(3), tmp_path / "gate", "--task-items", 1)
+    wait_until(programs.journal, "the first item")
+    name = only_job(programs, master)
+    ended = programs.submit(master, "cancel", "--tenant", "operator", name[:8], "77777777")
+    assert (ended.code, ended.out) == (4, f"job {name}: cancelled\n")
+    assert "knows no job 77777777" in ended.err
+    job = held.program.finish()
+    assert job.code == 130
+    assert "the job was cancelled by a command of operator" in job.err
+    ended = programs.submit(master, "cancel", name)
+    assert (ended.code, ended.out) == (4, "")
+    assert f"job {name} has ended already: cancelled" in ended.err and "with 0 of its 3 items done" in ended.err
+    assert [job["state"] for job in jobs(programs, master, "--state", "ended")] == ["cancelled"]
+
+
+def test_cancel_says_in_json_what_has_become_of_each(programs):
+    master = programs.master()
+    ended = programs.submit(master, "cancel", "--json", "77777777", "mine")
+    assert ended.code == 4
+    assert [(row["job"], row["error"]) for row in ended.objects()] == [
+        ("77777777", "DLS_ENOTFOUND"),
+        ("mine", "DLS_EINVAL"),
+    ]
+
+
+def test_pause_and_resume(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    held = Held(programs, master, numbers(5), tmp_path / "gate", "--task-items", 1)
+    wait_until(programs.journal, "the first item")
+    name = only_job(programs, master)
+    assert programs.submit(master, "pause", name).out == f"job {name}: paused\n"
+    held.gate.touch()  # what has been given out comes to its end, and nothing else begins
+    job = wait_until(lambda: [job for job in jobs(programs, master) if job["running"] == 0], "the end of what runs")[0]
+    assert job["state"] == "paused"
+    assert 0 < job["done"] + job["returned"] < 5
+    assert len(programs.journal()) < 5
+    assert programs.submit(master, "resume", name).out == f"job {name}: resumed\n"
+    assert held.program.finish().code == 0
+    assert sorted(item for _, item in programs.journal()) == list(range(5))
+
+
+def test_priority(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    held = Held(programs, master, numbers(2), tmp_path / "gate")
+    name = only_job(programs, master)
+    assert programs.submit(master, "priority", name, -7).code == 0
+    assert jobs(programs, master)[0]["priority"] == -7
+    ended = programs.submit(master, "priority", name, 2**31)
+    assert ended.code == 2
+    assert f'the priority is "{2**31}"; it is a whole number from -2147483648 to 2147483647' in ended.err
+    assert held.open().code == 0
+
+
+def test_explain(programs, numbers, tmp_path):
+    """A long task before short ones on the only device: they wait, and explain says for what."""
+    master = programs.master()
+    held = Held(programs, master, numbers(1), tmp_path / "gate")
+    name = only_job(programs, master)
+    assert "no worker is registered with the master" in programs.submit(master, "explain", name).out
+    programs.handler(master, "h1")
+    wait_until(programs.journal, "the first item")
+    short = programs.start("dls-submit", "run", "--master", master.endpoint, "--handler", "number", *numbers(1))
+    wait_until(lambda: len(jobs(programs, master)) == 2, "the short job")
+    other = next(job["job"] for job in jobs(programs, master) if job["job"] != name)
+    (answer,) = programs.submit(master, "explain", "--json", other).objects()
+    (queued,) = [reason for reason in answer["reasons"] if reason["reason"] == "queued"]
+    assert [(task["worker"], task["job"]) for task in queued["tasks"]] == [("h1", name)]
+    text = programs.submit(master, "explain", other)
+    assert (text.code, f"h1 cpu0: job {name}, items 0 to 0, for " in text.out) == (0, True)
+    programs.submit(master, "pause", other)
+    assert "it is paused" in programs.submit(master, "explain", other).out
+    assert held.open().code == short.finish().code == 0
+    assert "it has ended" in programs.submit(master, "explain", other).out
+
+
+def test_a_job_that_waits_behind_another_says_so(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    held = Held(programs, master, numbers(8), tmp_path / "gate", "--task-items", 1)
+    wait_until(programs.journal, "the first item")
+    short = programs.start("dls-submit", "run", "--master", master.endpoint, "--handler", "number", *numbers(1))
+    short.wait_until_said("the job waits: ")
+    assert held.open().code == short.finish().code == 0

@@ -9,7 +9,7 @@ enum { SEEDS = 500 };
 static struct dlsi_change any_change(struct dlsi_rng *rng)
 {
 	static const char text[] = "{\"handler\":\"work\"}";
-	struct dlsi_change change = {.kind = (uint8_t)(1 + dlsi_rng_below(rng, 3))};
+	struct dlsi_change change = {.kind = (uint8_t)(1 + dlsi_rng_below(rng, 5))};
 
 	for (int i = 0; i < DLSI_ID_BYTES; i++)
 		change.job.bytes[i] = (uint8_t)dlsi_rng_next(rng);
@@ -23,6 +23,10 @@ static struct dlsi_change any_change(struct dlsi_rng *rng)
 	} else if (change.kind == DLSI_CHANGE_ITEMS) {
 		change.items.first = dlsi_rng_next(rng);
 		change.items.end = dlsi_rng_next(rng);
+	} else if (change.kind == DLSI_CHANGE_PAUSE) {
+		change.pause.paused = dlsi_rng_below(rng, 2);
+	} else if (change.kind == DLSI_CHANGE_PRIORITY) {
+		change.priority.priority = (int32_t)dlsi_rng_next(rng);
 	} else {
 		change.end.state = (uint8_t)dlsi_rng_next(rng);
 		change.end.code = (int32_t)dlsi_rng_next(rng);

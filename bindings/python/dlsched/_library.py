@@ -90,6 +90,16 @@ class JobProgress(Sized):
     ]
 
 
+class JobsOptions(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("state", c_char_p),
+        ("tenant", c_char_p),
+        ("after", c_char_p),
+        ("limit", c_uint32),
+    ]
+
+
 class Output(ctypes.Structure):
     _fields_ = [("tensor", Tensor), ("indices", POINTER(c_uint32))]
 
@@ -129,6 +139,7 @@ class HandlerOps(Sized):
 HANDLE_OUT = POINTER(c_void_p)
 ERROR = POINTER(ErrorStruct)
 TENSORS = POINTER(Tensor)
+TEXT_OUT = POINTER(c_void_p)  # freed with dls_free
 
 # what it returns, and its arguments; those that end with ERROR are called by `call`
 FUNCTIONS = {
@@ -137,6 +148,14 @@ FUNCTIONS = {
     "dls_client_create": (c_int, [c_void_p, POINTER(ClientOptions), HANDLE_OUT, ERROR]),
     "dls_client_destroy": (None, [c_void_p]),
     "dls_client_wait": (c_int, [c_void_p, c_int, ERROR]),
+    "dls_client_cancel": (c_int, [c_void_p, c_char_p, c_int, ERROR]),
+    "dls_client_pause": (c_int, [c_void_p, c_char_p, c_int, ERROR]),
+    "dls_client_resume": (c_int, [c_void_p, c_char_p, c_int, ERROR]),
+    "dls_client_set_priority": (c_int, [c_void_p, c_char_p, c_int32, c_int, ERROR]),
+    "dls_client_describe": (c_int, [c_void_p, c_char_p, c_int, TEXT_OUT, ERROR]),
+    "dls_client_explain": (c_int, [c_void_p, c_char_p, c_int, TEXT_OUT, ERROR]),
+    "dls_client_jobs": (c_int, [c_void_p, POINTER(JobsOptions), c_int, TEXT_OUT, ERROR]),
+    "dls_job_id": (c_char_p, [c_void_p]),
     "dls_job_create": (c_int, [c_void_p, POINTER(JobOptions), HANDLE_OUT, ERROR]),
     "dls_job_destroy": (None, [c_void_p]),
     "dls_job_add_file": (c_int, [c_void_p, c_char_p, ERROR]),

@@ -1,16 +1,27 @@
 """The connection to a master, over which jobs are submitted."""
 
+import ctypes
 import json
+import math
 import os
 
 from . import errors
 from ._handle import Context, Handle, create
-from ._library import ClientOptions, JobOptions, call, lib
+from ._library import ClientOptions, JobOptions, JobsOptions, call, lib
 from .job import Job
 
 
 def encode(text):
     return None if text is None else text.encode()
+
+
+def milliseconds(timeout):
+    return -1 if timeout is None else math.ceil(timeout * 1000)
+
+
+def name_of(job):
+    """The id of a Job, or what a user wrote to name one."""
+    return encode(job.id if isinstance(job, Job) else job)
 
 
 class Client(Handle):
@@ -60,9 +71,53 @@ class Client(Handle):
             task_items=task_items,
         )
         with self._use() as pointer:
-            job = Job(create(lib.dls_job_create, pointer, options), self._jobs.discard)
+            job = Job(create(lib.dls_job_create, pointer, options), self, self._jobs.discard)
             self._jobs.add(job)
         return job
+
+    def jobs(self, *, state="live", tenant=None, timeout=10):
+        """The jobs of all clients of the master, the oldest first, each a dict. `state` is "live", "ended", "all" or one
+        state, such as "paused"; `tenant` leaves out those of others. They are asked for as the iterator goes on."""
+        after = ""
+        while after is not None:
+            options = JobsOptions(state=encode(state), tenant=encode(tenant), after=encode(after) or None)
+            page = self._ask(lib.dls_client_jobs, options, milliseconds(timeout))
+            yield from page["jobs"]
+            after = page.get("next")
+
+    def describe(self, job, *, timeout=10):
+        """A dict about one job and its tasks. Here and below a job is a Job, an id, or how an id begins (8 digits)."""
+        return self._ask(lib.dls_client_describe, name_of(job), milliseconds(timeout))
+
+    def explain(self, job, *, timeout=10):
+        """Why the job is not running, or not running faster: sentences."""
+        answer = self._ask(lib.dls_client_explain, name_of(job), milliseconds(timeout))
+        return [reason["text"] for reason in answer["reasons"]]
+
+    def cancel(self, job, *, timeout=10):
+        """Ends the job, whoever has submitted it; that one gets ECANCELLED. ENOTFOUND where there is none, ESTATE where it
+        has ended already."""
+        self._call(lib.dls_client_cancel, name_of(job), milliseconds(timeout))
+
+    def pause(self, job, *, timeout=10):
+        """Nothing more of the job is given out; what runs comes to its end."""
+        self._call(lib.dls_client_pause, name_of(job), milliseconds(timeout))
+
+    def resume(self, job, *, timeout=10):
+        """The paused job goes on."""
+        self._call(lib.dls_client_resume, name_of(job), milliseconds(timeout))
+
+    def set_priority(self, job, priority, *, timeout=10):
+        """Higher ones go first, for policies that look at it."""
+        self._call(lib.dls_client_set_priority, name_of(job), priority, milliseconds(timeout))
+
+    def _ask(self, function, argument, timeout_ms):
+        answer = ctypes.c_void_p()
+        self._call(function, argument, timeout_ms, answer)
+        try:
+            return json.loads(ctypes.string_at(answer))
+        finally:
+            lib.dls_free(self._context.pointer, answer)
 
     def _destroy(self, pointer):
         for job in list(self._jobs):

@@ -63,8 +63,10 @@ class Job(Handle):
     them unchanged until the job has ended. A job that was iterated to its end is closed by that.
     """
 
-    def __init__(self, pointer, forget):
+    def __init__(self, pointer, client, forget):
         super().__init__(pointer)
+        self.id = lib.dls_job_id(pointer).decode()  # 32 hexadecimal digits, by which any client can name it
+        self._client = client
         self._forget = forget
         self._taking = threading.Lock()
         self._last_progress = None
@@ -127,6 +129,14 @@ class Job(Handle):
     def cancel(self):
         """Ends the job. What has come can still be taken; then next() raises ECANCELLED."""
         self._call(lib.dls_job_cancel)
+
+    def pause(self, *, timeout=10):
+        """Nothing more of the job is given out; what runs comes to its end. The master must have it: see Progress."""
+        self._client.pause(self, timeout=timeout)
+
+    def resume(self, *, timeout=10):
+        """The paused job goes on."""
+        self._client.resume(self, timeout=timeout)
 
     def progress(self):
         """A Progress; of a closed job, the last."""

@@ -1,0 +1,79 @@
+#include "client/control.h"
+
+#include "api/name.h"
+#include "api/options.h"
+#include "base/export.h"
+#include "client/client.h"
+
+static int check(const struct dls_client *client, const char *what, const char *name, struct dls_error *err)
+{
+	int rc = dlsi_node_client_check(client, err);
+
+	if (rc == 0 && !name)
+		rc = dlsi_fail(err, DLS_EINVAL, "%s is NULL", what);
+	return rc ? rc : dlsi_name_check(what, name, err);
+}
+
+static int change(struct dls_client *client, const char *command, const char *job, const int32_t *priority,
+	int timeout_ms, struct dls_error *err)
+{
+	int rc = check(client, "the job", job, err);
+
+	return rc ? rc : dlsi_node_client_change(client, command, job, priority, timeout_ms, err);
+}
+
+DLS_EXPORT int dls_client_cancel(struct dls_client *client, const char *job, int timeout_ms, struct dls_error *err)
+{
+	return change(client, "cancel", job, NULL, timeout_ms, err);
+}
+
+DLS_EXPORT int dls_client_pause(struct dls_client *client, const char *job, int timeout_ms, struct dls_error *err)
+{
+	return change(client, "pause", job, NULL, timeout_ms, err);
+}
+
+DLS_EXPORT int dls_client_resume(struct dls_client *client, const char *job, int timeout_ms, struct dls_error *err)
+{
+	return change(client, "resume", job, NULL, timeout_ms, err);
+}
+
+DLS_EXPORT int dls_client_set_priority(
+	struct dls_client *client, const char *job, int32_t priority, int timeout_ms, struct dls_error *err)
+{
+	return change(client, "priority", job, &priority, timeout_ms, err);
+}
+
+static int ask(struct dls_client *client, const char *command, const char *job, int timeout_ms, char **json_out,
+	struct dls_error *err)
+{
+	int rc = check(client, "the job", job, err);
+
+	if (rc == 0 && !json_out)
+		rc = dlsi_fail(err, DLS_EINVAL, "json_out is NULL");
+	return rc ? rc : dlsi_node_client_ask(client, command, "job", job, timeout_ms, json_out, err);
+}
+
+DLS_EXPORT int dls_client_describe(
+	struct dls_client *client, const char *job, int timeout_ms, char **json_out, struct dls_error *err)
+{
+	return ask(client, "job", job, timeout_ms, json_out, err);
+}
+
+DLS_EXPORT int dls_client_explain(
+	struct dls_client *client, const char *job, int timeout_ms, char **json_out, struct dls_error *err)
+{
+	return ask(client, "explain", job, timeout_ms, json_out, err);
+}
+
+DLS_EXPORT int dls_client_jobs(struct dls_client *client, const struct dls_jobs_options *options, int timeout_ms,
+	char **json_out, struct dls_error *err)
+{
+	struct dls_jobs_options known;
+	int rc = dlsi_node_client_check(client, err);
+
+	if (rc == 0)
+		rc = dlsi_options_read("dls_jobs_options", options, sizeof known, &known, err);
+	if (rc == 0 && !json_out)
+		rc = dlsi_fail(err, DLS_EINVAL, "json_out is NULL");
+	return rc ? rc : dlsi_node_client_jobs(client, &known, timeout_ms, json_out, err);
+}

@@ -1,0 +1,85 @@
+"""What a client sees of the jobs of all clients, and does to them."""
+
+import threading
+
+import dlsched
+import pytest
+from common import SECONDS, wait_until
+from dlsched import errors
+
+
+class Gate:
+    """A handler that answers with the item's number, once the test has opened it."""
+
+    def __init__(self, worker):
+        self.opened = threading.Event()
+        self.begun = 0
+        worker.handle("gated", self)
+        worker.start()
+
+    def __call__(self, item):
+        self.begun += 1
+        assert self.opened.wait(SECONDS)
+        return item.number
+
+
+@pytest.fixture
+def gate(worker):
+    gate = Gate(worker)
+    yield gate
+    gate.opened.set()
+
+
+def begin(client, gate, items, **options):
+    job = client.job(handler="gated", task_items=1, **options)
+    for _ in range(items):
+        job.add([0.0])
+    job.submit()
+    wait_until(lambda: gate.begun)
+    return job
+
+
+def test_jobs_of_all_clients(master, client, gate):
+    job = begin(client, gate, 3, priority=4)
+    with dlsched.Client(master, tenant="operator") as other:
+        (seen,) = other.jobs()
+        assert (seen["job"], seen["items"], seen["priority"], seen["state"]) == (job.id, 3, 4, "active")
+        assert list(other.jobs(tenant="operator")) == list(other.jobs(state="paused")) == []
+        assert other.describe(job.id[:8])["tasks"][0]["state"] == "running"
+        other.set_priority(job.id, -2)
+        assert other.describe(job)["priority"] == -2
+        with pytest.raises(errors.ENOTFOUND, match="knows no job"):
+            other.describe("77777777")
+        with pytest.raises(errors.EINVAL, match="names no job"):
+            other.cancel("mine")
+    gate.opened.set()
+    assert [result.value.item() for result in job] == [0, 1, 2]
+    assert [seen["job"] for seen in client.jobs(state="done")] == [job.id]
+
+
+def test_cancel_by_another_client(master, client, gate):
+    job = begin(client, gate, 3)
+    with dlsched.Client(master, tenant="operator") as other:
+        other.cancel(job.id)
+        with pytest.raises(errors.ESTATE, match="has ended already: cancelled"):
+            other.cancel(job.id)
+    with pytest.raises(errors.ECANCELLED, match="by a command of operator"):
+        job.next(SECONDS)
+
+
+def test_pause_and_resume(client, gate):
+    job = begin(client, gate, 100)
+    job.pause()
+    gate.opened.set()
+    wait_until(lambda: client.describe(job)["running"] == 0)
+    assert client.describe(job)["state"] == "paused"
+    assert gate.begun < 100
+    job.resume()
+    assert len(list(job)) == 100
+
+
+def test_a_job_that_the_master_does_not_have(client):
+    job = client.job(handler="gated")
+    assert len(job.id) == 32
+    with pytest.raises(errors.ENOTFOUND):
+        job.pause()
