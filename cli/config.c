@@ -4,11 +4,12 @@
 #include "cli/file.h"
 #include "cli/nearest.h"
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONFIG_BYTES = 1024 * 1024, WHERE_BYTES = 256, NUMBER_BYTES = 32 };
+enum { CONFIG_BYTES = 1024 * 1024, WHERE_BYTES = 256, SPELT_BYTES = 1024 };
 
 static const char *const expected[] = {
 	[CLI_FLAG] = "true or false",
@@ -20,6 +21,8 @@ static const char *const expected[] = {
 	[CLI_WHOLE] = "a number",
 	[CLI_NUMBER] = "a number",
 	[CLI_TEXTS] = "a string or a list of strings",
+	[CLI_NAMES] = "a string or a list of strings",
+	[CLI_AMOUNTS] = "an object of numbers, like {\"cores\": 2}",
 	[CLI_SECONDS] = "a number of seconds",
 };
 
@@ -62,9 +65,9 @@ static int parse(const char *path, const char *text, cJSON **config_out, struct 
 	return 0;
 }
 
-/* The value as it would be written on the command line; NULL if it is of another kind. Numbers are put into `number`.
- */
-static const char *spell(const struct cli_option *option, const cJSON *value, char number[NUMBER_BYTES])
+/* The value as it would be written on the command line; NULL if it is of another kind. `spelt` is for those
+ * that are not there as text. */
+static const char *spell(const struct cli_option *option, const cJSON *value, char spelt[SPELT_BYTES])
 {
 	switch (option->kind) {
 	case CLI_FLAG:
@@ -75,39 +78,58 @@ static const char *spell(const struct cli_option *option, const cJSON *value, ch
 	case CLI_OBJECT:
 	case CLI_WORD:
 	case CLI_TEXTS:
+	case CLI_NAMES:
 		return cJSON_GetStringValue(value);
+	case CLI_AMOUNTS:
+		if (!cJSON_IsNumber(value) ||
+			snprintf(spelt, SPELT_BYTES, "%s=%.17g", value->string, value->valuedouble) >= SPELT_BYTES)
+			return NULL;
+		return spelt;
 	case CLI_WHOLE:
 	case CLI_SECONDS:
 	case CLI_NUMBER:
 		if (!cJSON_IsNumber(value))
 			return NULL;
-		snprintf(number, NUMBER_BYTES, "%.17g", value->valuedouble);
-		return number;
+		snprintf(spelt, SPELT_BYTES, "%.17g", value->valuedouble);
+		return spelt;
 	}
 	return NULL;
+}
+
+static int refuse_value(const char *path, const struct cli_option *option, struct dls_error *err)
+{
+	return cli_fail(err, DLS_EINVAL, "%s: \"%s\" must be %s", path, option->name, expected[option->kind]);
 }
 
 static int take(
 	const char *path, const cJSON *value, const struct cli_option *option, void *values, struct dls_error *err)
 {
-	char where[WHERE_BYTES], number[NUMBER_BYTES];
-	const char *text = spell(option, value, number);
+	char where[WHERE_BYTES], spelt[SPELT_BYTES];
+	const char *text = spell(option, value, spelt);
 
 	snprintf(where, sizeof where, "%s: \"%s\"", path, option->name);
 	if (!text)
-		return cli_fail(err, DLS_EINVAL, "%s must be %s", where, expected[option->kind]);
+		return refuse_value(path, option, err);
 	return cli_option_set(option, where, text, values, err);
 }
 
-/* A list stands for an option that is given several times. */
+static bool holds_several(const struct cli_option *option, const cJSON *member)
+{
+	if (option->kind == CLI_AMOUNTS)
+		return cJSON_IsObject(member);
+	return (option->kind == CLI_TEXTS || option->kind == CLI_NAMES) && cJSON_IsArray(member) && member->child;
+}
+
+/* A list, or an object of amounts, stands for an option that is given several times. */
 static int take_member(
 	const char *path, const cJSON *member, const struct cli_option *option, void *values, struct dls_error *err)
 {
 	const cJSON *value;
 	int rc = 0;
 
-	if (option->kind != CLI_TEXTS || !cJSON_IsArray(member) || !member->child)
-		return take(path, member, option, values, err);
+	if (!holds_several(option, member))
+		return option->kind == CLI_AMOUNTS ? refuse_value(path, option, err)
+						   : take(path, member, option, values, err);
 	cJSON_ArrayForEach (value, member) {
 		rc = take(path, value, option, values, err);
 		if (rc)

@@ -20,6 +20,8 @@ struct values {
 	const char *data_bind;
 	int insecure;
 	int no_models;
+	struct cli_texts label;
+	struct cli_amounts resource;
 	int64_t connect_timeout_ms;
 };
 
@@ -43,6 +45,11 @@ static const struct cli_option options[] = {
 	{"insecure", CLI_FLAG, VALUE(insecure), NULL,
 		"Allow an address beyond this machine although nothing is encrypted or authenticated."},
 	{"no-models", CLI_FLAG, VALUE(no_models), NULL, "Run handlers only."},
+	{"label", CLI_NAMES, VALUE(label), "NAME", "What jobs can ask a worker to be; once for each of several."},
+	{"resource", CLI_AMOUNTS, VALUE(resource), "NAME=AMOUNT",
+		"What it has for its tasks, all devices together; once for each. cores and memory_bytes are the "
+		"machine's "
+		"unless named."},
 	{"connect-timeout", CLI_SECONDS, VALUE(connect_timeout_ms), "SECONDS",
 		"Give up when no master has answered for so long at the start; 0: never.", .otherwise = "0",
 		.high = LONGEST_MS},
@@ -63,6 +70,8 @@ static struct dls_worker_options options_of(const struct values *values)
 	options.credits = (uint32_t)values->credits;
 	options.no_models = values->no_models;
 	options.threads = (uint32_t)values->threads;
+	options.labels = values->label.at;
+	options.resources = values->resource.at;
 	return options;
 }
 

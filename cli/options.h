@@ -9,11 +9,13 @@
 #define DLSI_CLI_OPTIONS_H
 
 #include <dlsched/error.h>
+#include <dlsched/resource.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+/* Values that point into themselves, like those of CLI_AMOUNTS, stay where they are. */
 enum cli_kind {
 	CLI_FLAG,    /* int, 0 or 1 */
 	CLI_TEXT,    /* const char *, not empty; NULL without a default. So are the next three */
@@ -21,16 +23,24 @@ enum cli_kind {
 	CLI_ADDRESS, /* of something outside this process; whoever uses it says what else is wrong with it */
 	CLI_OBJECT,  /* a JSON object */
 	CLI_TEXTS,   /* struct cli_texts: one each time that the option is given */
+	CLI_NAMES,   /* the same, each as CLI_NAME */
+	CLI_AMOUNTS, /* struct cli_amounts: NAME=AMOUNT each time; in a file an object */
 	CLI_WORD,    /* int: the index of the word */
 	CLI_WHOLE,   /* int64_t from `low` to `high` */
 	CLI_NUMBER,  /* double, finite and 0 or more */
 	CLI_SECONDS, /* int64_t in milliseconds, written in seconds with or without a fraction */
 };
 
-enum { CLI_TEXTS_MOST = 64 };
+enum { CLI_TEXTS_MOST = 64, CLI_AMOUNTS_MOST = 16, CLI_NAME_BYTES = 255 };
 
 struct cli_texts {
-	const char *at[CLI_TEXTS_MOST];
+	const char *at[CLI_TEXTS_MOST + 1]; /* ends with NULL */
+	size_t count;
+};
+
+struct cli_amounts {
+	struct dls_resource at[CLI_AMOUNTS_MOST + 1]; /* ends with a row without a name */
+	char names[CLI_AMOUNTS_MOST][CLI_NAME_BYTES + 1];
 	size_t count;
 };
 

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 255 };
-
 static int set_flag(const char *where, const char *text, int *value, struct dls_error *err)
 {
 	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
@@ -82,8 +80,8 @@ static int check_name(const char *where, const char *text, struct dls_error *err
 	size_t length = strlen(text), bytes;
 	uint32_t code;
 
-	if (length > NAME_BYTES)
-		return cli_fail(err, DLS_EINVAL, "%s has %zu bytes; it may have %d", where, length, NAME_BYTES);
+	if (length > CLI_NAME_BYTES)
+		return cli_fail(err, DLS_EINVAL, "%s has %zu bytes; it may have %d", where, length, CLI_NAME_BYTES);
 	for (const char *at = text; *at; at += bytes) {
 		bytes = cli_text_next(at, &code);
 		if (!bytes)
@@ -126,13 +124,42 @@ static int set_text(
 	return rc;
 }
 
-static int add_text(const char *where, const char *text, struct cli_texts *texts, struct dls_error *err)
+static int add_text(const struct cli_option *option, const char *where, const char *text, struct cli_texts *texts,
+	struct dls_error *err)
 {
 	if (!*text)
 		return cli_fail(err, DLS_EINVAL, "%s is empty", where);
+	if (option->kind == CLI_NAMES && check_name(where, text, err))
+		return DLS_EINVAL;
 	if (texts->count == CLI_TEXTS_MOST)
 		return cli_fail(err, DLS_EINVAL, "%s is given more than %d times", where, CLI_TEXTS_MOST);
 	texts->at[texts->count++] = text;
+	return 0;
+}
+
+/* Behind the last `=`: a name may have one. */
+static int add_amount(const char *where, const char *text, struct cli_amounts *amounts, struct dls_error *err)
+{
+	const char *equals = strrchr(text, '=');
+	size_t length = equals ? (size_t)(equals - text) : 0;
+	char *name = amounts->names[amounts->count], *end;
+	double amount = equals ? strtod(equals + 1, &end) : 0;
+
+	if (!length || !equals[1] || *end)
+		return cli_fail(err, DLS_EINVAL, "%s is \"%.64s\"; it is NAME=AMOUNT, like cores=2", where, text);
+	if (!(amount > 0 && amount <= 1e15))
+		return cli_fail(
+			err, DLS_EINVAL, "%s is \"%.64s\"; the amount must be above 0 and at most 1e15", where, text);
+	if (length > CLI_NAME_BYTES)
+		return cli_fail(
+			err, DLS_EINVAL, "%s has a name of %zu bytes; it may have %d", where, length, CLI_NAME_BYTES);
+	if (amounts->count == CLI_AMOUNTS_MOST)
+		return cli_fail(err, DLS_EINVAL, "%s is given more than %d times", where, CLI_AMOUNTS_MOST);
+	memcpy(name, text, length);
+	name[length] = '\0';
+	if (check_name(where, name, err))
+		return DLS_EINVAL;
+	amounts->at[amounts->count++] = (struct dls_resource){name, amount};
 	return 0;
 }
 
@@ -156,7 +183,10 @@ int cli_option_set(
 	case CLI_SECONDS:
 		return set_seconds(option, where, text, value, err);
 	case CLI_TEXTS:
-		return add_text(where, text, value, err);
+	case CLI_NAMES:
+		return add_text(option, where, text, value, err);
+	case CLI_AMOUNTS:
+		return add_amount(where, text, value, err);
 	case CLI_NUMBER:
 		return set_number(where, text, value, err);
 	}
@@ -178,8 +208,10 @@ bool cli_option_has_value(const struct cli_option *option, const void *values)
 {
 	const void *value = (const char *)values + option->offset;
 
-	if (option->kind == CLI_TEXTS)
+	if (option->kind == CLI_TEXTS || option->kind == CLI_NAMES)
 		return ((const struct cli_texts *)value)->count > 0;
+	if (option->kind == CLI_AMOUNTS)
+		return ((const struct cli_amounts *)value)->count > 0;
 	return !is_text(option) || text_of(option, value);
 }
 
@@ -194,6 +226,20 @@ static void write_texts(FILE *to, const struct cli_texts *texts, bool json)
 	}
 	if (json)
 		fputc(']', to);
+}
+
+static void write_amounts(FILE *to, const struct cli_amounts *amounts, bool json)
+{
+	for (size_t i = 0; i < amounts->count; i++) {
+		fputs(i ? (json ? "," : " ") : (json ? "{" : ""), to);
+		if (json)
+			cli_json_text(to, amounts->at[i].name);
+		else
+			fputs(amounts->at[i].name, to);
+		fprintf(to, "%c%.15g", json ? ':' : '=', amounts->at[i].amount);
+	}
+	if (json)
+		fputc('}', to);
 }
 
 void cli_option_write(FILE *to, const struct cli_option *option, bool json, const void *values)
@@ -224,6 +270,10 @@ void cli_option_write(FILE *to, const struct cli_option *option, bool json, cons
 		cli_json_double(to, *(const double *)value);
 		break;
 	case CLI_TEXTS:
+	case CLI_NAMES:
 		write_texts(to, value, json);
+		break;
+	case CLI_AMOUNTS:
+		write_amounts(to, value, json);
 	}
 }

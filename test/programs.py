@@ -139,9 +139,9 @@ class Programs:
         worker = self.start("dls-worker", "--master", master.endpoint, "--name", name, *words)
         return worker.wait_for("works for")
 
-    def handler(self, master, name):
+    def handler(self, master, name, *labels):
         """A worker with the handlers of handler_tool; its journal is that of all of them."""
-        tool = self.start("test/cli/handler_tool", master.endpoint, name, self.folder / "journal")
+        tool = self.start("test/cli/handler_tool", master.endpoint, name, self.folder / "journal", *labels)
         return tool.wait_for("ready")
 
     def journal(self):

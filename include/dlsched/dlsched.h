@@ -20,6 +20,7 @@
 #include <dlsched/job.h>
 #include <dlsched/master.h>
 #include <dlsched/model.h>
+#include <dlsched/resource.h>
 #include <dlsched/tensor.h>
 #include <dlsched/version.h>
 #include <dlsched/worker.h>

@@ -8,6 +8,7 @@
 #define DLSCHED_WORKER_H
 
 #include <dlsched/ctx.h>
+#include <dlsched/resource.h>
 #include <dlsched/sized.h>
 #include <dlsched/tensor.h>
 
@@ -32,6 +33,13 @@ struct dls_worker_options {
 	int no_models;         /* 1: only handlers */
 	uint32_t threads;      /* on which each running task has its model computed; 0: as many as OMP_NUM_THREADS says,
 				* else dls_processors() divided by the devices */
+
+	/* What jobs can ask a worker to be: up to 64 names that end with NULL. NULL: none. */
+	const char *const *labels;
+
+	/* What it has for the tasks of all its devices together. NULL: the machine's cores and memory; these are named
+	 * where tasks may have more or less of them. */
+	const struct dls_resource *resources;
 };
 
 #define DLS_WORKER_OPTIONS_INIT DLS_SIZED(struct dls_worker_options)

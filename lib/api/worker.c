@@ -1,5 +1,6 @@
 #include "worker/worker.h"
 
+#include "api/demands.h"
 #include "api/name.h"
 #include "api/options.h"
 #include "base/export.h"
@@ -30,6 +31,13 @@ static int complete(struct dls_worker_options *options, struct dls_error *err)
 	return options->name ? dlsi_name_check("the name of a worker", options->name, err) : 0;
 }
 
+static int check_lists(const struct dls_worker_options *options, struct dls_error *err)
+{
+	int rc = dlsi_names_check("a label of a worker", options->labels, DLSI_WORKER_LABELS, err);
+
+	return rc ? rc : dlsi_resources_check("a worker", options->resources, err);
+}
+
 static int read(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_worker_options *known,
 	struct dls_error *err)
 {
@@ -37,7 +45,9 @@ static int read(struct dls_ctx *ctx, const struct dls_worker_options *options, s
 
 	if (rc == 0)
 		rc = dlsi_options_read("dls_worker_options", options, sizeof *known, known, err);
-	return rc ? rc : complete(known, err);
+	if (rc == 0)
+		rc = complete(known, err);
+	return rc ? rc : check_lists(known, err);
 }
 
 DLS_EXPORT uint32_t dls_processors(void)

@@ -51,6 +51,7 @@
 #define DLSI_JOB_ITEMS           (1ULL << 40)
 #define DLSI_PRIORITY            1000000 /* a job's is between this and minus this */
 #define DLSI_RESOURCE_KINDS      16      /* in use at once by one master */
+#define DLSI_RESOURCE_MOST       1e15    /* of one kind */
 #define DLSI_CLASS_LABELS        16      /* that one job asks of a worker */
 #define DLSI_WORKER_LABELS       64
 #define DLSI_TENANTS             4096

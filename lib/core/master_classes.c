@@ -7,12 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#define AMOUNT_MOST 1e15 /* thousandths of it are whole numbers to a double, or nearly */
-
 static bool has_label(const struct worker *worker, const struct dlsi_id *label)
 {
 	for (uint16_t i = 0; i < worker->label_count; i++)
-		if (dlsi_id_equal(&worker->labels[i], label))
+		if (dlsi_id_equal(&worker->labels[i].key, label))
 			return true;
 	return false;
 }
@@ -84,7 +82,7 @@ static int read_demand(
 
 	demand->amount[DLSI_RESOURCE_DEVICES] = DLSI_RESOURCE_UNIT;
 	cJSON_ArrayForEach (amount, resources) {
-		if (!cJSON_IsNumber(amount) || !(amount->valuedouble > 0) || amount->valuedouble > AMOUNT_MOST)
+		if (!cJSON_IsNumber(amount) || !(amount->valuedouble > 0) || amount->valuedouble > DLSI_RESOURCE_MOST)
 			return dlsi_fail(err, DLS_EINVAL,
 				"the job specification: resources: \"%s\" must be a number above 0, and at most 1e15",
 				amount->string);

@@ -17,13 +17,30 @@ static cJSON *describe_device(const struct device *device)
 	return json;
 }
 
-static cJSON *describe_worker(const struct worker *worker)
+/* Of each kind that the worker has: so much. */
+static void add_resources(const struct dlsi_master *master, const struct worker *worker, cJSON *json, const char *name,
+	const struct dlsi_resources *amounts)
 {
-	cJSON *json = cJSON_CreateObject(), *devices, *handlers;
+	cJSON *object = cJSON_AddObjectToObject(json, name);
+
+	for (unsigned i = 0; i < DLSI_RESOURCE_KINDS; i++)
+		if (worker->capacity.amount[i])
+			cJSON_AddNumberToObject(
+				object, dlsi_kind_name(master, i), (double)amounts->amount[i] / DLSI_RESOURCE_UNIT);
+}
+
+static cJSON *describe_worker(const struct dlsi_master *master, const struct worker *worker)
+{
+	cJSON *json = cJSON_CreateObject(), *devices, *handlers, *labels;
 
 	cJSON_AddStringToObject(json, "name", worker->origin->name);
 	cJSON_AddBoolToObject(json, "connected", worker->peer != NULL);
 	cJSON_AddNumberToObject(json, "done_items", (double)worker->done_items);
+	labels = cJSON_AddArrayToObject(json, "labels");
+	for (uint16_t i = 0; i < worker->label_count; i++)
+		cJSON_AddItemToArray(labels, cJSON_CreateString(worker->labels[i].name));
+	add_resources(master, worker, json, "resources", &worker->capacity);
+	add_resources(master, worker, json, "reserved", &worker->reserved);
 	devices = cJSON_AddArrayToObject(json, "devices");
 	for (uint16_t i = 0; i < worker->device_count; i++)
 		cJSON_AddItemToArray(devices, describe_device(&worker->devices[i]));
@@ -34,10 +51,14 @@ static cJSON *describe_worker(const struct worker *worker)
 }
 
 /* Bytes of texts in the description, and of what its devices take beside. */
-static size_t measure_worker(const struct worker *worker)
+static size_t measure_worker(const struct dlsi_master *master, const struct worker *worker)
 {
 	size_t bytes = strlen(worker->origin->name);
 
+	for (uint16_t i = 0; i < worker->label_count; i++)
+		bytes += strlen(worker->labels[i].name) + 1;
+	for (unsigned i = 0; i < DLSI_RESOURCE_KINDS; i++)
+		bytes += worker->capacity.amount[i] ? 2 * strlen(dlsi_kind_name(master, i)) + 8 : 0;
 	for (uint16_t i = 0; i < worker->device_count; i++)
 		bytes += strlen(worker->devices[i].name) + 32;
 	for (uint16_t i = 0; i < worker->handler_count; i++)
@@ -55,11 +76,11 @@ static void list_workers(struct request *request, const struct dlsi_list *node)
 	for (; node != &request->master->workers; node = node->next) {
 		const struct worker *worker = dlsi_list_entry(node, struct worker, node);
 
-		if (last && (!limit || !dlsi_request_has_room(request, measure_worker(worker)))) {
+		if (last && (!limit || !dlsi_request_has_room(request, measure_worker(request->master, worker)))) {
 			cJSON_AddStringToObject(request->answer, "next", last->origin->name);
 			break;
 		}
-		cJSON_AddItemToArray(workers, describe_worker(worker));
+		cJSON_AddItemToArray(workers, describe_worker(request->master, worker));
 		last = worker;
 		limit--;
 	}

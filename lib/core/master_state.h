@@ -67,6 +67,11 @@ struct service {
 	struct dlsi_measured measured;
 };
 
+struct label {
+	struct dlsi_id key; /* of its text */
+	char *name;
+};
+
 /* Who a worker is. Its results say it, also those that outlive it. */
 struct origin {
 	uint64_t uses;
@@ -84,7 +89,7 @@ struct worker {
 	uint16_t device_count;
 	struct handler **handlers;
 	uint16_t handler_count;
-	struct dlsi_id *labels; /* keys of their texts */
+	struct label *labels;
 	uint16_t label_count;
 	struct dlsi_resources capacity, reserved; /* the latter by its devices, never more than the former */
 	struct dlsi_list tasks;                   /* that it has not answered, in the order in which they were given */

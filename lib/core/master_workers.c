@@ -81,6 +81,15 @@ static bool add_resource(struct dlsi_master *master, struct worker *worker, cons
 	return true;
 }
 
+static bool add_label(struct dlsi_master *master, struct worker *worker, struct dlsi_text name)
+{
+	struct label *label = &worker->labels[worker->label_count++];
+
+	label->key = dlsi_hash_key(name.data, name.length);
+	label->name = dlsi_strndup(master->alloc, name.data, name.length);
+	return label->name != NULL;
+}
+
 static bool fill_capabilities(struct dlsi_master *master, struct worker *worker, struct dlsi_message rest)
 {
 	struct dlsi_record record;
@@ -101,8 +110,7 @@ static bool fill_capabilities(struct dlsi_master *master, struct worker *worker,
 			done = add_resource(master, worker, &record.resource);
 			break;
 		case DLSI_LABEL:
-			worker->labels[worker->label_count++] =
-				dlsi_hash_key(record.label.name.data, record.label.name.length);
+			done = add_label(master, worker, record.label.name);
 			break;
 		}
 		if (!done)
@@ -152,6 +160,8 @@ static void free_worker(struct dlsi_master *master, struct worker *worker)
 	for (uint16_t i = 0; i < worker->handler_count; i++)
 		dlsi_handler_unref(master, worker->handlers[i]);
 	dlsi_free(master->alloc, worker->handlers);
+	for (uint16_t i = 0; i < worker->label_count; i++)
+		dlsi_free(master->alloc, worker->labels[i].name);
 	dlsi_free(master->alloc, worker->labels);
 	dlsi_kinds_unref(master, &worker->capacity);
 	dlsi_origin_unref(master, worker->origin);

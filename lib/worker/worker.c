@@ -118,6 +118,7 @@ static void fini(struct dls_worker *worker)
 	dlsi_dialer_fini(&worker->dialer);
 	dlsi_map_fini(&worker->job_by_id);
 	dlsi_worker_handlers_fini(worker);
+	dlsi_worker_capacity_fini(&worker->capacity, alloc);
 	dlsi_free(alloc, worker->name);
 	dlsi_free(alloc, worker);
 }
@@ -139,6 +140,8 @@ int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options
 	worker->name = options->name ? dlsi_strdup(&ctx->alloc, options->name) : make_name(&ctx->alloc);
 	if (rc == 0 && !worker->name)
 		rc = dlsi_fail_memory(err);
+	if (rc == 0)
+		rc = dlsi_worker_capacity_init(&worker->capacity, &ctx->alloc, options, err);
 	if (rc == 0)
 		rc = dlsi_topology_read(&worker->topology, err);
 	if (rc == 0)
@@ -197,6 +200,9 @@ static int create_agent(struct dls_worker *worker, struct dls_error *err)
 		.seed = dlsi_random_u64(),
 		.devices = devices,
 		.device_count = worker->device_count,
+		.resources = worker->capacity.resources,
+		.resource_count = worker->capacity.resource_count,
+		.labels = (const char *const *)worker->capacity.labels,
 		.handlers = handlers,
 	};
 	uint16_t count = 0;

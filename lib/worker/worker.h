@@ -8,6 +8,7 @@
 #include "device/topology.h"
 #include "node/dialer.h"
 #include "store/cache.h"
+#include "worker/capacity.h"
 #include "worker/devices.h"
 #include "worker/execution.h"
 #include "worker/handlers.h"
@@ -34,6 +35,7 @@ struct dls_worker {
 	uint32_t threads; /* of each device; 0: a share of the processors */
 	struct dlsi_handler *handlers;
 	uint16_t handler_count;
+	struct dlsi_worker_capacity capacity;
 	struct dlsi_loaded *loaded; /* NULL: it runs no models */
 	struct dlsi_worker_device *devices;
 	uint16_t device_count;

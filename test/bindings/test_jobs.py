@@ -1,11 +1,13 @@
 """Jobs that Python handlers run: arrays there and back, errors, and the life of handles."""
 
+import json
+import subprocess
 import threading
 
 import dlsched
 import numpy
 import pytest
-from common import SECONDS, wait_until
+from common import BUILD, SECONDS, wait_until
 from dlsched import _arrays, _tables, errors
 
 
@@ -241,3 +243,17 @@ def test_closing_a_worker_ends_its_service(master):
     worker.close()
     serving.join(SECONDS)
     assert not serving.is_alive()
+
+
+def test_a_worker_says_its_labels_and_resources(master):
+    with dlsched.Worker(master, models=False, labels=["zone=a"], resources={"licences": 2}) as worker:
+        worker.handle("echo", lambda item: item.inputs[0])
+        worker.start()
+        worker.wait(SECONDS)
+        text = subprocess.run([BUILD / "dls-submit", "status", "--json", "--master", master], capture_output=True).stdout
+    shown = json.loads(text)["workers"][0]
+    assert shown["labels"] == ["zone=a"] and shown["resources"]["licences"] == 2
+    with pytest.raises(errors.EINVAL, match="must be above 0"):
+        dlsched.Worker(master, resources={"licences": 0})
+    with pytest.raises(TypeError, match="not the text 'gpu'"):
+        dlsched.Worker(master, labels="gpu")

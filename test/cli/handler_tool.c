@@ -1,4 +1,4 @@
-/* A worker whose handlers the tests can hold and watch: handler_tool MASTER NAME JOURNAL.
+/* A worker whose handlers the tests can hold and watch: handler_tool MASTER NAME JOURNAL [LABEL...].
  *
  * Every item that begins appends a line "NAME ITEM" to JOURNAL, so that a test sees which worker runs what. The
  * handlers: number     answers the item's number, int64 hold       the same, but not before the file exists that the
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 	sigset_t until;
 	int rc;
 
-	if (argc != 4)
+	if (argc < 4)
 		return 2;
 	sigemptyset(&until);
 	sigaddset(&until, SIGTERM);
@@ -144,6 +144,7 @@ int main(int argc, char **argv)
 	options.master = argv[1];
 	options.name = argv[2];
 	options.no_models = 1;
+	options.labels = (const char *const *)&argv[4];
 	options.credits = 2; /* so that a test with two workers uses both */
 	rc = dls_ctx_create(NULL, &ctx, &err);
 	if (rc == 0)

@@ -44,10 +44,32 @@ BAD = [
     ("dls-worker", ["--master", "tcp://nobody.invalid:7999"], 2, "nobody.invalid"),
     ("dls-worker", ["--master", "tcp://192.0.2.1:7999"], 4, "insecure"),
     ("dls-worker", ["--data-bind", "tcp://0.0.0.0:0", "--insecure"], 2, "data_bind"),
+    ("dls-worker", ["--resource", "cores"], 2, '--resource is "cores"; it is NAME=AMOUNT, like cores=2'),
+    ("dls-worker", ["--resource", "cores=0"], 2, "must be above 0 and at most 1e15"),
+    ("dls-worker", ["--resource", "cores=-1"], 2, "must be above 0"),
+    ("dls-worker", ["--resource", "cores=nan"], 2, "must be above 0"),
+    ("dls-worker", ["--resource", "a=1", "--resource", "a=2"], 2, 'names the resource "a" twice'),
+    ("dls-worker", ["--resource", "devices=2"], 2, "devices"),
+    ("dls-worker", ["--resource", "a=0.0001"], 2, "0.001 is the least"),
+    ("dls-worker", [word for i in range(17) for word in ("--resource", f"r{i}=1")], 2, "more than 16 times"),
+    ("dls-worker", ["--label", "x" * 256], 2, "256 bytes"),
+    ("dls-worker", [word for i in range(65) for word in ("--label", f"l{i}")], 2, "more than 64 times"),
     ("dls-worker", ["--cache-dir", "/proc/none"], 4, "cannot create the folder /proc/none in /proc"),
     ("dls-worker", ["--cache-dir", "/proc"], 4, "cannot write in the folder /proc"),
     ("dls-worker", ["--cache-dir", "/dev/null/models"], 4, "/dev/null is there and is not a folder"),
 ]
+
+
+def test_labels_and_resources_are_a_configuration(programs, tmp_path):
+    words = ["--label", "zone=a", "--label", "gpu", "--resource", "cores=1.5", "--resource", "licences=2"]
+    shown = programs.run("dls-worker", "--check", "--json", *words).objects()[0]["options"]
+    assert (shown["label"], shown["resource"]) == (["zone=a", "gpu"], {"cores": 1.5, "licences": 2})
+    (tmp_path / "again.json").write_text(json.dumps(shown))
+    again = programs.run("dls-worker", "--check", "--json", "--config", tmp_path / "again.json")
+    assert again.objects()[0]["options"] == shown
+    (tmp_path / "bad.json").write_text(json.dumps({"resource": {"cores": "two"}}))
+    bad = programs.run("dls-worker", "--check", "--config", tmp_path / "bad.json")
+    assert (bad.code, 'bad.json: "resource" must be an object of numbers' in bad.err) == (2, True)
 
 
 @pytest.mark.parametrize("program, words, code, part", BAD)

@@ -38,11 +38,11 @@ def names(value):
 def test_answers_have_the_fields_of_the_page(programs, root, tmp_path):
     page = (root / "docs/CLI.md").read_text()
     master = programs.master()
-    programs.handler(master, "h1")
+    programs.handler(master, "h1", "zone=a")
     words = ["--handler", "hold", "--params", json.dumps({"gate": str(tmp_path / "gate")}), root / "LICENSE"]
     job = programs.start("dls-submit", "run", "--master", master.endpoint, *words)
     wait_until(programs.journal, "the first item")
-    plain = {"jobs", "policy", "tasks", "workers", "devices", "name", "handler", "priority"}  # say themselves what they are
+    plain = {"jobs", "policy", "tasks", "workers", "devices", "name", "labels", "handler", "priority"}  # say themselves what they are
     name = programs.submit(master, "list", "--json").objects()[0]["jobs"][0]["job"]
     for verb in ("status", "list", "status JOB"):
         example, explained = said(page, verb)

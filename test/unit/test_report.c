@@ -24,11 +24,47 @@ static struct dlsi_record command(const char *json)
 	return record;
 }
 
+static bool contains(const struct dlsi_record *reply, const char *text)
+{
+	return memmem(reply->reply.json.data, reply->reply.json.length, text, strlen(text)) != NULL;
+}
+
 static void take_turn(struct unit_machine *master, int64_t longest_ns, int64_t recent_ns)
 {
 	struct dlsi_event turn = {.kind = DLSI_EVENT_TURN, .turn = {.longest_ns = longest_ns, .recent_ns = recent_ns}};
 
 	unit_machine_step(master, turn);
+}
+
+static void test_status_shows_labels_and_resources(void **state)
+{
+	struct dlsi_record labelled[] = {{.kind = DLSI_REGISTER}, {.kind = DLSI_DEVICE}, {.kind = DLSI_HANDLER},
+		{.kind = DLSI_RESOURCE}, {.kind = DLSI_LABEL}};
+	struct unit_machine master;
+	struct dlsi_record record;
+
+	(void)state;
+	unit_master_init(&master, unit_alloc(), false);
+	unit_register_client(&master, CLIENT, 1);
+	labelled[0].reg = (struct dlsi_register){.role = DLSI_ROLE_WORKER,
+		.version_low = 1,
+		.version_high = 1,
+		.incarnation = 2,
+		.name = dlsi_text_of("one"),
+		.host = dlsi_text_of("host")};
+	labelled[1].device = (struct dlsi_device_offer){0, 8, 4, 1000, dlsi_text_of("cpu")};
+	labelled[2].handler.name = dlsi_text_of("work");
+	labelled[3].resource = (struct dlsi_resource_offer){dlsi_text_of("gpu"), 2500};
+	labelled[4].label.name = dlsi_text_of("zone=a");
+	unit_machine_tell(&master, WORKER, labelled, 5);
+	unit_machine_say(&master, CLIENT, unit_spec(0, "{\"handler\":\"work\",\"resources\":{\"gpu\":0.5}}"));
+	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 1));
+	unit_machine_say(&master, CLIENT, command("{\"command\":\"status\"}"));
+	assert_true(unit_machine_says(&master, CLIENT, DLSI_REPLY, 0, &record));
+	assert_true(contains(&record, "\"labels\":[\"zone=a\"]"));
+	assert_true(contains(&record, "\"resources\":{\"devices\":1,\"cores\":4,\"memory_bytes\":1000,\"gpu\":2.5}"));
+	assert_true(contains(&record, "\"reserved\":{\"devices\":1,\"cores\":0,\"memory_bytes\":0,\"gpu\":0.5}"));
+	unit_machine_fini(&master);
 }
 
 static void test_commands(void **state)
@@ -110,4 +146,4 @@ static void test_many_commands_about_many_workers(void **state)
 	unit_machine_fini(&master);
 }
 
-UNIT_MAIN(test_commands, test_many_commands_about_many_workers)
+UNIT_MAIN(test_status_shows_labels_and_resources, test_commands, test_many_commands_about_many_workers)

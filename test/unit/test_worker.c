@@ -73,6 +73,14 @@ static void test_refuses_impossible_options(void **state)
 	options.cache_dir = "";
 	assert_not_made(&options, DLS_EINVAL, "cache_dir is empty");
 	options.cache_dir = NULL;
+	options.labels = (const char *const[]){"zone=a", "", NULL};
+	assert_not_made(&options, DLS_EINVAL, "a label of a worker has from 1 to 255 bytes, not 0");
+	options.labels = NULL;
+	options.resources = (const struct dls_resource[]){{"cores", -1}, {0}};
+	assert_not_made(&options, DLS_EINVAL, "-1 of the resource \"cores\"; it must be above 0");
+	options.resources = (const struct dls_resource[]){{"devices", 1}, {0}};
+	assert_not_made(&options, DLS_EINVAL, "the devices of a worker are no resource");
+	options.resources = NULL;
 	options.data_bind = "tcp://0.0.0.0:0";
 	assert_not_made(&options, DLS_EDENIED, "insecure");
 }

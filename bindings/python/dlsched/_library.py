@@ -6,7 +6,7 @@ ctypes releases Python's lock while one of its functions runs.
 import contextlib
 import ctypes
 import os
-from ctypes import CFUNCTYPE, POINTER, c_char, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import CFUNCTYPE, POINTER, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 from ._tables import ERROR_TEXT_BYTES, SONAME, TENSOR_RANK
 from .errors import ErrorStruct, check
@@ -48,6 +48,10 @@ class ContextOptions(Sized):
         ("threads", c_uint32),
         ("cache_dir", c_char_p),
     ]
+
+
+class Resource(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("amount", c_double)]
 
 
 class ClientOptions(Sized):
@@ -129,6 +133,8 @@ class WorkerOptions(Sized):
         ("credits", c_uint32),
         ("no_models", c_int),
         ("threads", c_uint32),
+        ("labels", POINTER(c_char_p)),
+        ("resources", POINTER(Resource)),
     ]
 
 

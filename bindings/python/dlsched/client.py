@@ -8,11 +8,8 @@ import os
 from . import errors
 from ._handle import Context, Handle, create
 from ._library import ClientOptions, JobOptions, JobsOptions, call, lib
+from ._options import encode
 from .job import Job
-
-
-def encode(text):
-    return None if text is None else text.encode()
 
 
 def milliseconds(timeout):

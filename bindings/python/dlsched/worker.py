@@ -12,7 +12,7 @@ from . import errors
 from ._arrays import as_array, describe, to_array
 from ._handle import SLICE_SECONDS, Context, Handle, create
 from ._library import RUN, TENSORS, HandlerOps, Tensor, WorkerOptions, call, lib
-from .client import encode
+from ._options import encode, encode_names, encode_resources
 
 
 POLL_SECONDS = 0.01
@@ -69,7 +69,8 @@ class Worker(Handle):
 
     Register handlers, then start() it, or serve() until Ctrl-C. `devices` tasks run at once, each on its own thread, and
     `credits` of them wait at each device. A task has its model computed on `threads` threads. With models=False it runs handlers
-    only. Zero means the library's default.
+    only. Zero means the library's default. `labels` are names that jobs can ask a worker to have, `resources` amounts by name
+    for the tasks of all devices together: "cores" and "memory_bytes" are the machine's unless they are there.
     """
 
     def __init__(
@@ -84,6 +85,8 @@ class Worker(Handle):
         credits=0,
         models=True,
         threads=0,
+        labels=None,
+        resources=None,
     ):
         options = WorkerOptions(
             master=encode(master),
@@ -95,6 +98,8 @@ class Worker(Handle):
             credits=credits,
             no_models=not models,
             threads=threads,
+            labels=encode_names(labels),
+            resources=encode_resources(resources),
         )
         self._callbacks = []  # the library calls them as long as the worker lives
         self._running = set()  # threads inside a handler
