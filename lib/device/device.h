@@ -25,7 +25,8 @@ struct dlsi_device_facts {
 /* A piece of work of a program. */
 struct dlsi_device_step {
 	uint32_t node;      /* of the graph; the number of nodes: it hands out what they computed */
-	const char *kernel; /* the name of its implementation, which lives as long as the program */
+	const char *kernel; /* the name of its implementation, which lives as long as the program; NULL: it is a part of
+			       the step before, with which its time was counted */
 };
 
 /* All slots must be filled. Handles are the backend's own; what create made destroy gets back, exactly once. */

@@ -24,6 +24,7 @@ static const struct dlsi_lowering lowerings[] = {
 	{&dlsi_op_exp, dlsi_lower_activation, false},
 	{&dlsi_op_flatten, dlsi_lower_reshape, true},
 	{&dlsi_op_gelu, dlsi_lower_activation, false},
+	{&dlsi_op_gather, dlsi_own_gather, false},
 	{&dlsi_op_gemm, dlsi_lower_gemm, false},
 	{&dlsi_op_global_average_pool, dlsi_lower_average_pool, false},
 	{&dlsi_op_global_max_pool, dlsi_lower_max_pool, false},

@@ -110,7 +110,7 @@ static struct join *describe(struct dlsi_program *program, const struct dlsi_nod
 
 	if (!join)
 		return NULL;
-	*join = (struct join){.rows = 1, .row_bytes = sizeof(float), .threads = dlsi_parallel_threads()};
+	*join = (struct join){.rows = 1, .row_bytes = sizeof(float), .threads = program->sharers};
 	join->pieces = dlsi_arena_take(arena, node->input_count, sizeof *join->pieces);
 	for (uint32_t i = 0; i < rank; i++) {
 		if (i < node->axis || (i > node->axis && block == LAST))

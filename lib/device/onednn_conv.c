@@ -1,7 +1,10 @@
 /* Conv, with what was fused behind it. */
+#include "device/onednn_conv.h"
 #include "device/onednn_lower.h"
 #include "device/own.h"
 #include <string.h>
+
+enum { LAST_LEAST = 8 }; /* channels that are worth to lie together */
 
 struct dlsi_onednn_window dlsi_onednn_window(const struct dlsi_window *window)
 {
@@ -31,9 +34,12 @@ static uint32_t weight_dims(const struct dlsi_program *program, const struct dls
 	return weights->rank + (groups > 1);
 }
 
-static dnnl_status_t describe(struct dlsi_program *program, const struct dlsi_node *node, dlsi_md bias,
+/* With images laid out as oneDNN likes, or with their channels last. */
+static dnnl_status_t describe(struct dlsi_program *program, const struct dlsi_node *node, dlsi_md bias, bool last,
 	dnnl_primitive_attr_t attributes, dnnl_primitive_desc_t *pd_out)
 {
+	dlsi_md (*const image)(struct dlsi_onednn_pool *, uint32_t, const int64_t *) =
+		last ? dlsi_md_last : dlsi_md_any;
 	struct dlsi_onednn_pool *pool = &program->pool;
 	struct dlsi_onednn_window window = dlsi_onednn_window(&node->conv.window);
 	int64_t source[DLS_TENSOR_RANK], weights[DLS_TENSOR_RANK + 1], target[DLS_TENSOR_RANK];
@@ -41,8 +47,8 @@ static dnnl_status_t describe(struct dlsi_program *program, const struct dlsi_no
 
 	dlsi_program_dims(program, node->outputs[0], target);
 	return dnnl_convolution_forward_primitive_desc_create(pd_out, program->set->engine, dnnl_forward_inference,
-		dnnl_convolution_direct, dlsi_md_any(pool, rank, source),
-		dlsi_md_any(pool, weight_dims(program, node, weights), weights), bias, dlsi_md_any(pool, rank, target),
+		dnnl_convolution_direct, image(pool, rank, source),
+		dlsi_md_any(pool, weight_dims(program, node, weights), weights), bias, image(pool, rank, target),
 		window.strides, window.gaps, window.pads_before, window.pads_after, attributes);
 }
 
@@ -54,15 +60,32 @@ bool dlsi_is_reference(const_dnnl_primitive_desc_t pd)
 	       strncmp(name, "ref", 3) == 0;
 }
 
+/* Threads can have bands of images whose channels are last; if oneDNN has something good for it. */
+static dnnl_status_t choose_layout(struct dlsi_program *program, const struct dlsi_node *node, dlsi_md bias,
+	dnnl_primitive_attr_t attributes, dnnl_primitive_desc_t *pd_out)
+{
+	const int64_t *source = dlsi_node_input(program->set->graph, node, 0)->dims;
+
+	if (program->banded && source[1] >= LAST_LEAST &&
+		describe(program, node, bias, true, attributes, pd_out) == dnnl_success) {
+		if (!dlsi_is_reference(*pd_out))
+			return dnnl_success;
+		dnnl_primitive_desc_destroy(*pd_out);
+	}
+	return describe(program, node, bias, false, attributes, pd_out);
+}
+
 int dlsi_lower_conv(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
 	bool biased = dlsi_node_input(program->set->graph, node, 2) != NULL;
 	bool sum = dlsi_node_input(program->set->graph, node, DLSI_CONV_ADDEND) != NULL;
 	struct dlsi_epilogue epilogue = {.scale = 1, .sum = sum, .clamp = node->fused};
-	struct dlsi_argument arguments[] = {{.index = DNNL_ARG_SRC}, {.index = DNNL_ARG_WEIGHTS},
-		{.index = DNNL_ARG_DST}, {.index = DNNL_ARG_BIAS}};
-	struct dlsi_operand *source = &arguments[0].operand, *weights = &arguments[1].operand;
-	struct dlsi_operand *target = &arguments[2].operand, *bias = &arguments[3].operand;
+	struct dlsi_conv_arguments arguments = {.source = {.index = DNNL_ARG_SRC},
+		.weights = {.index = DNNL_ARG_WEIGHTS},
+		.target = {.index = DNNL_ARG_DST},
+		.bias = {.index = DNNL_ARG_BIAS}};
+	struct dlsi_operand *source = &arguments.source.operand, *weights = &arguments.weights.operand;
+	struct dlsi_operand *target = &arguments.target.operand, *bias = &arguments.bias.operand;
 	int64_t dims[DLS_TENSOR_RANK + 1];
 	dlsi_md bias_md = biased ? dlsi_program_plain(program, node->inputs[2]) : NULL, view, md;
 	dnnl_primitive_attr_t attributes;
@@ -71,7 +94,7 @@ int dlsi_lower_conv(struct dlsi_program *program, const struct dlsi_node *node, 
 	int rc;
 
 	if (status == dnnl_success)
-		status = describe(program, node, bias_md, attributes, &pd);
+		status = choose_layout(program, node, bias_md, attributes, &pd);
 	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
 	if (rc)
 		return rc;
@@ -91,5 +114,7 @@ int dlsi_lower_conv(struct dlsi_program *program, const struct dlsi_node *node, 
 		rc = dlsi_program_target_over(program, node, node->inputs[DLSI_CONV_ADDEND], md, source, target, err);
 	else if (rc == 0)
 		rc = dlsi_program_target(program, node->outputs[0], md, target, err);
-	return rc ? rc : dlsi_program_step(program, node, pd, arguments, 3 + biased, err);
+	if (rc == 0)
+		rc = dlsi_conv_bands(program, node, pd, &arguments, err);
+	return rc == DLS_EUNSUPPORTED ? dlsi_program_step(program, node, pd, &arguments.source, 3 + biased, err) : rc;
 }

@@ -104,7 +104,8 @@ static int add_step(struct dlsi_program *program, struct dlsi_program_step step,
 	int rc = 0;
 
 	step.node = program->node;
-	step.threads = dlsi_parallel_threads();
+	step.threads = step.call ? program->sharers : dlsi_parallel_threads();
+	step.together = 1;
 	step.arguments = program->argument_count;
 	if (!grow(program->set->alloc, &program->steps, program->step_count, &program->step_capacity,
 		    sizeof *program->steps))
@@ -166,6 +167,22 @@ int dlsi_program_reorder(struct dlsi_program *program, const struct dlsi_operand
 	if (status != dnnl_success)
 		return fail_node(NULL, status, err);
 	return dlsi_program_step(program, NULL, pd, arguments, 2, err);
+}
+
+void dlsi_program_together(struct dlsi_program *program, uint32_t first)
+{
+	const uint32_t last = program->step_count - 1;
+
+	program->steps[first].together = program->step_count - first;
+	for (uint32_t i = first + 1; i < program->step_count; i++)
+		program->steps[i].kernel = NULL;
+	for (uint32_t i = program->steps[first].arguments; i < program->argument_count; i++) {
+		struct dlsi_program_buffer *buffer =
+			dlsi_program_root(program, program->arguments[i].operand.buffer, NULL);
+
+		buffer->first_step = buffer->first_step < first ? buffer->first_step : first;
+		buffer->last_step = buffer->last_step > last ? buffer->last_step : last;
+	}
 }
 
 /* Where the value is now; a constant is where the graph has it. */
@@ -243,6 +260,21 @@ int dlsi_program_use_as(struct dlsi_program *program, uint32_t value, dlsi_md vi
 		return rc;
 	dense.md = view;
 	return view && md ? convert(program, &dense, md, operand_out, err) : dlsi_fail_memory(err);
+}
+
+int dlsi_program_view(struct dlsi_program *program, const struct dlsi_operand *whole, size_t offset, dlsi_md md,
+	struct dlsi_operand *operand_out, struct dls_error *err)
+{
+	struct dlsi_program_buffer view = program->buffers[whole->buffer];
+	int rc;
+
+	view.data = view.data ? (const uint8_t *)view.data + offset : NULL;
+	rc = dlsi_program_add_buffer(program, &view, md, operand_out, err);
+	if (rc)
+		return rc;
+	program->buffers[operand_out->buffer].inside = whole->buffer;
+	program->buffers[operand_out->buffer].inside_offset = offset;
+	return 0;
 }
 
 int dlsi_program_target(struct dlsi_program *program, uint32_t value, dlsi_md md, struct dlsi_operand *operand_out,

@@ -30,6 +30,9 @@ struct dlsi_program {
 	uint32_t *last_nodes;        /* by value: the last node that takes it */
 	int64_t **found;             /* by value: where a bounded one's dimensions are after a run */
 	uint32_t node;               /* that is being lowered */
+	int team;                    /* the threads that it is for */
+	bool banded;                 /* images lie so that each of them can have a band of rows */
+	int sharers; /* of them, that share what the node is lowered to without being called together; or 1 */
 
 	struct dlsi_program_buffer *buffers;
 	struct dlsi_program_step *steps;
@@ -94,6 +97,10 @@ int dlsi_program_target_over(struct dlsi_program *program, const struct dlsi_nod
 bool dlsi_program_nest(struct dlsi_program *program, const struct dlsi_operand *part, const struct dlsi_operand *whole,
 	size_t offset, size_t bytes);
 
+/* What lies `offset` bytes into `whole`, laid out as `md`. */
+int dlsi_program_view(struct dlsi_program *program, const struct dlsi_operand *whole, size_t offset, dlsi_md md,
+	struct dlsi_operand *operand_out, struct dls_error *err);
+
 /* A buffer that is no value's, for this step and the next. */
 int dlsi_program_scratch(
 	struct dlsi_program *program, dlsi_md md, struct dlsi_operand *operand_out, struct dls_error *err);
@@ -122,5 +129,9 @@ int dlsi_program_call(struct dlsi_program *program, const char *kernel, dlsi_ste
 /* Appends the primitive of `pd` (kept) on these arguments; the scratchpad is added. */
 int dlsi_program_step(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,
 	const struct dlsi_argument *arguments, uint32_t count, struct dls_error *err);
+
+/* The steps from `first` on, primitives for one thread each that do not need one another, are taken by threads at the
+ * same time. */
+void dlsi_program_together(struct dlsi_program *program, uint32_t first);
 
 #endif

@@ -6,6 +6,7 @@
 #include "graph/op.h"
 #include "graph/plan.h"
 #include "kernel/parallel.h"
+#include <stdatomic.h>
 #include <string.h>
 
 static void note_last_nodes(struct dlsi_program *program)
@@ -162,22 +163,56 @@ static int lower(struct dlsi_program *program, const struct dlsi_lowering *lower
 	return rc == DLS_EUNSUPPORTED && node->op->eval ? dlsi_lower_eval(program, node, err) : rc;
 }
 
+/* Whether oneDNN runs it on a team, which it calls together itself. */
+static bool is_teams(const struct dlsi_program_step *step)
+{
+	return step->primitive && step->threads > 1;
+}
+
+/* What oneDNN's teams leave over are passages in which the others stand by, if there is more than one work to share. */
+static void find_passages(struct dlsi_program *program)
+{
+	struct dlsi_program_step *steps = program->steps;
+	uint32_t end;
+
+	for (uint32_t first = 0; first < program->step_count; first = end) {
+		uint32_t shared = 0;
+
+		steps[first].standby = 1;
+		for (end = first; end < program->step_count && is_teams(&steps[end]) == is_teams(&steps[first]);
+			end++) {
+			const bool is_shared = steps[end].together > 1 || (steps[end].call && steps[end].threads > 1);
+
+			shared += is_shared;
+			if (shared > 1)
+				steps[first].standby = program->team;
+		}
+		steps[first].passage_end = end;
+	}
+}
+
 static int build(struct dlsi_program *program, const struct dlsi_lowering *lowerings, struct dls_error *err)
 {
 	const struct dlsi_graph *graph = program->set->graph;
 	const int threads = dlsi_parallel_threads();
 	int rc = add_inputs(program, err);
 
+	program->team = threads;
+	program->sharers = 1;
+	program->banded = dlsi_team_has_bands(graph, program->batch, program->set->isa, threads);
 	note_last_nodes(program);
 	for (program->node = 0; rc == 0 && program->node < graph->node_count; program->node++) {
 		const struct dlsi_node *node = &graph->nodes[program->node];
 
-		dlsi_parallel_set_threads(dlsi_team_for(graph, node, program->batch, program->set->isa, threads));
+		dlsi_parallel_set_threads(
+			dlsi_team_for(graph, node, program->batch, program->set->isa, threads, false));
+		program->sharers = dlsi_team_for(graph, node, program->batch, program->set->isa, threads, true);
 		rc = lower(program, lowerings, node, err);
 	}
 	dlsi_parallel_set_threads(threads);
 	if (rc == 0)
 		rc = add_outputs(program, err);
+	find_passages(program);
 	if (rc == 0)
 		rc = place_buffers(program, err);
 	if (rc == 0)
@@ -233,7 +268,7 @@ static void *place_of(const struct dlsi_program *program, uint32_t number, bool 
 	case DLSI_BUFFER_SHARED:
 		return moved ? program->set->activations + buffer->offset + offset : NULL;
 	case DLSI_BUFFER_INPUT:
-		return (void *)inputs[buffer->port].data;
+		return (uint8_t *)(uintptr_t)inputs[buffer->port].data + offset;
 	case DLSI_BUFFER_OUTPUT:
 		return (uint8_t *)(uintptr_t)outputs[buffer->port].data + offset;
 	case DLSI_BUFFER_FIXED:
@@ -282,42 +317,123 @@ struct dlsi_device_step dlsi_program_tell_step(const struct dlsi_program *progra
 	return (struct dlsi_device_step){.node = program->steps[step].node, .kernel = program->steps[step].kernel};
 }
 
-static int run_step(struct dlsi_program *program, const struct dlsi_program_step *step, dnnl_status_t *status_out,
-	struct dls_error *err)
+/* ---- running */
+
+/* Steps of a run, one after another: those between two that oneDNN runs on a team of its own. */
+struct passage {
+	struct dlsi_program *program;
+	uint32_t first, end;
+	int64_t *step_ns;
+	dnnl_status_t status;
+	int rc;
+	struct dls_error *err;
+};
+
+static dnnl_status_t execute(const struct dlsi_program *program, const struct dlsi_program_step *step)
 {
-	dlsi_parallel_set_threads(step->threads);
-	if (step->call)
-		return step->call(step->context, &program->places[step->arguments], err);
-	*status_out = dnnl_primitive_execute(
+	return dnnl_primitive_execute(
 		step->primitive, program->set->stream, (int)step->count, &program->exec[step->arguments]);
-	return 0;
+}
+
+/* Steps that threads take at the same time. */
+struct group {
+	const struct dlsi_program *program;
+	const struct dlsi_program_step *steps;
+	atomic_int status;
+};
+
+static void execute_one(void *arg, int64_t index, int thread)
+{
+	struct group *group = arg;
+	dnnl_status_t status;
+
+	(void)thread;
+	dlsi_parallel_set_threads(1);
+	status = execute(group->program, &group->steps[index]);
+	if (status != dnnl_success)
+		atomic_store(&group->status, (int)status);
+}
+
+static dnnl_status_t execute_group(const struct dlsi_program *program, const struct dlsi_program_step *steps)
+{
+	struct group group = {.program = program, .steps = steps};
+
+	atomic_init(&group.status, (int)dnnl_success);
+	dlsi_parallel(program->team, steps->together, execute_one, &group);
+	return (dnnl_status_t)atomic_load(&group.status);
+}
+
+static void run_step(struct passage *passage, const struct dlsi_program_step *step)
+{
+	struct dlsi_program *program = passage->program;
+
+	dlsi_parallel_set_threads(step->threads);
+	if (step->together > 1)
+		passage->status = execute_group(program, step);
+	else if (step->call)
+		passage->rc = step->call(step->context, &program->places[step->arguments], passage->err);
+	else
+		passage->status = execute(program, step);
+}
+
+static bool is_good(const struct passage *passage)
+{
+	return passage->rc == 0 && passage->status == dnnl_success;
+}
+
+static void note_time(const struct passage *passage, uint32_t step, int64_t ns)
+{
+	passage->step_ns[step] = ns;
+	for (uint32_t i = 1; i < passage->program->steps[step].together; i++)
+		passage->step_ns[step + i] = 0;
+}
+
+static void run_passage(void *arg)
+{
+	struct passage *passage = arg;
+
+	for (uint32_t i = passage->first; is_good(passage) && i < passage->end;
+		i += passage->program->steps[i].together) {
+		const int64_t begin_ns = passage->step_ns ? dlsi_clock_monotonic_ns() : 0;
+
+		run_step(passage, &passage->program->steps[i]);
+		if (passage->step_ns && is_good(passage))
+			passage->status = dnnl_stream_wait(passage->program->set->stream);
+		if (passage->step_ns)
+			note_time(passage, i, dlsi_clock_monotonic_ns() - begin_ns);
+	}
+}
+
+static void run_steps(struct passage *passage)
+{
+	const struct dlsi_program *program = passage->program;
+
+	for (; is_good(passage) && passage->first < program->step_count; passage->first = passage->end) {
+		const struct dlsi_program_step *step = &program->steps[passage->first];
+
+		passage->end = step->passage_end;
+		dlsi_parallel_hold(step->standby, run_passage, passage);
+	}
 }
 
 int dlsi_program_run(struct dlsi_program *program, const struct dls_tensor *inputs, struct dls_tensor *outputs,
 	int64_t *step_ns, struct dls_error *err)
 {
 	const int threads = dlsi_parallel_threads();
+	struct passage passage = {.program = program, .step_ns = step_ns, .err = err};
 	int rc = dlsi_onednn_set_reserve(program->set, program->activations_bytes, err);
-	dnnl_status_t status;
 
 	if (rc)
 		return rc;
-	status = bind(program, inputs, outputs);
-	for (uint32_t i = 0; rc == 0 && status == dnnl_success && i < program->step_count; i++) {
-		int64_t begin_ns = step_ns ? dlsi_clock_monotonic_ns() : 0;
-
-		rc = run_step(program, &program->steps[i], &status, err);
-		if (step_ns && rc == 0 && status == dnnl_success)
-			status = dnnl_stream_wait(program->set->stream);
-		if (step_ns)
-			step_ns[i] = dlsi_clock_monotonic_ns() - begin_ns;
-	}
+	passage.status = bind(program, inputs, outputs);
+	run_steps(&passage);
 	dlsi_parallel_set_threads(threads);
-	if (rc)
-		return rc;
-	if (status == dnnl_success)
-		status = dnnl_stream_wait(program->set->stream);
-	if (status == dnnl_success)
-		tell_dims(program, outputs);
-	return status == dnnl_success ? 0 : dlsi_onednn_fail(err, status, "cannot run the model");
+	if (passage.rc)
+		return passage.rc;
+	if (passage.status == dnnl_success)
+		passage.status = dnnl_stream_wait(program->set->stream);
+	if (passage.status != dnnl_success)
+		return dlsi_onednn_fail(err, passage.status, "cannot run the model");
+	tell_dims(program, outputs);
+	return 0;
 }

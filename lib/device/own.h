@@ -45,6 +45,9 @@ dlsi_lower dlsi_own_softmax;
 dlsi_lower dlsi_own_layer_normalization;
 dlsi_lower dlsi_own_instance_normalization;
 
+/* Gather of channels by constant indices. */
+dlsi_lower dlsi_own_gather;
+
 /* Resize and Upsample of the last two axes. */
 dlsi_lower dlsi_own_resize;
 

@@ -67,7 +67,7 @@ static struct own_along *describe(
 		return NULL;
 	for (uint32_t i = 0; i < rank; i++)
 		folded[(i >= first) + (i >= end)] *= dims[i];
-	own->threads = dlsi_parallel_threads();
+	own->threads = program->sharers;
 	own->along = (struct dlsi_kernel_along){
 		.isa = program->set->isa, .outer = folded[0], .count = folded[1], .inner = folded[2]};
 	return own;
@@ -173,7 +173,7 @@ static int add_rows(struct dlsi_program *program, const struct dlsi_node *node, 
 		return rc;
 	own->rows = *rows;
 	own->rows.isa = program->set->isa;
-	own->threads = dlsi_parallel_threads();
+	own->threads = program->sharers;
 	own->shifted = node->input_count > 2;
 	return dlsi_program_call(program, "own:rows", run_rows, own, arguments, node->input_count + 1, err);
 }

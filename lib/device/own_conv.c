@@ -210,5 +210,6 @@ int dlsi_own_conv(struct dlsi_program *program, const struct dlsi_node *node, co
 	if (choice == KERNELS)
 		return DLS_EUNSUPPORTED;
 	own->kernel = kernels[choice];
+	own->threads = program->sharers;
 	return lower(program, node, own, err);
 }

@@ -127,5 +127,8 @@ int dlsi_own_full(struct dlsi_program *program, const struct dlsi_node *node, co
 	rc = choose(program, own, pd, &ours, err);
 	if (rc)
 		return rc;
-	return ours ? lower(program, node, own, full->bias, err) : DLS_EUNSUPPORTED;
+	if (!ours)
+		return DLS_EUNSUPPORTED;
+	own->threads = program->sharers;
+	return lower(program, node, own, full->bias, err);
 }

@@ -28,7 +28,7 @@ static bool describe(
 
 	for (uint32_t i = 2; i < rank; i++)
 		pixels *= dims[i];
-	own->threads = dlsi_parallel_threads();
+	own->threads = program->sharers;
 	own->lrn = (struct dlsi_kernel_lrn){.isa = program->set->isa,
 		.block = rank == 4 ? dlsi_isa_block(program->set->isa) : 1,
 		.channels_last = channels_last,

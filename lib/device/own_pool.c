@@ -38,8 +38,9 @@ static int run(void *context, void *const *places, struct dls_error *err)
 
 /* False where the kernel does not apply. In depth, images and then rows of images count as items; blocks, which lie
  * one behind the other, do as well. */
-static bool describe(struct own_pool *own, enum dlsi_isa isa, bool channels_last, const struct dlsi_window *window,
-	int64_t items, const struct dlsi_value *source, const struct dlsi_value *target)
+static bool describe(struct own_pool *own, int threads, enum dlsi_isa isa, bool channels_last,
+	const struct dlsi_window *window, int64_t items, const struct dlsi_value *source,
+	const struct dlsi_value *target)
 {
 	static const struct dlsi_kernel_axis one = {.source = 1, .target = 1, .kernel = 1, .stride = 1};
 	int block = dlsi_isa_block(isa);
@@ -53,7 +54,7 @@ static bool describe(struct own_pool *own, enum dlsi_isa isa, bool channels_last
 		if (window->dilations[i] != 1)
 			return false;
 	own->deep = rank == 3;
-	own->threads = dlsi_parallel_threads();
+	own->threads = threads;
 	own->images = (struct dlsi_kernel_pool){.isa = isa,
 		.block = block,
 		.channels_last = channels_last,
@@ -106,7 +107,7 @@ int dlsi_own_max_pool(struct dlsi_program *program, const struct dlsi_node *node
 	       dlsi_own_fills_blocks(program, node->inputs[0]);
 	dlsi_program_dims(program, node->inputs[0], dims);
 	if (node->output_count > 1 || !dlsi_clamp_is_none(&node->fused) ||
-		!describe(own, program->set->isa, last, &window, dims[0], source, target))
+		!describe(own, program->sharers, program->set->isa, last, &window, dims[0], source, target))
 		return DLS_EUNSUPPORTED;
 	rc = dlsi_program_use(
 		program, node->inputs[0], dlsi_own_image(program, node->inputs[0], last), &arguments[0].operand, err);

@@ -85,7 +85,7 @@ static int describe(
 	uint32_t rank = dlsi_node_output(program->set->graph, node)->rank;
 	int rc = make_taps(program, node->resize, rank - 2, &own->resample.rows, err);
 
-	own->threads = dlsi_parallel_threads();
+	own->threads = program->sharers;
 	own->resample.isa = program->set->isa;
 	return rc ? rc : make_taps(program, node->resize, rank - 1, &own->resample.columns, err);
 }

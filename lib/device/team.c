@@ -1,6 +1,7 @@
 #include "device/team.h"
 
 #include "graph/work.h"
+#include "op/list.h"
 
 /* What one thread does in a nanosecond on a good kernel, roughly. */
 static const double operations[] = {[DLSI_ISA_GENERIC] = 8, [DLSI_ISA_AVX2] = 60, [DLSI_ISA_AVX512] = 120};
@@ -8,7 +9,12 @@ static const double operations[] = {[DLSI_ISA_GENERIC] = 8, [DLSI_ISA_AVX2] = 60
 
 /* What it costs to call a team and to wait for it, if its threads sleep or have to wait for a processor. If they are
  * awake it costs a tenth of that; but then a small node has little to gain. */
-#define TEAM_NS 40000.0
+#define TEAM_NS  40000.0
+#define AWAKE_NS 8000.0 /* to hand a work over to threads that stand by, and to fetch what another one has written */
+
+/* Where a convolution takes longer on average, what each one's threads read of what others wrote is little beside it.
+ */
+#define BAND_NS 500000.0
 
 /* That are read and written. */
 static double bytes_of(const struct dlsi_graph *graph, const uint32_t *values, uint32_t count, int64_t batch)
@@ -24,12 +30,32 @@ static double bytes_of(const struct dlsi_graph *graph, const uint32_t *values, u
 	return bytes;
 }
 
-int dlsi_team_for(
-	const struct dlsi_graph *graph, const struct dlsi_node *node, int64_t batch, enum dlsi_isa isa, int threads)
+static double alone_ns(const struct dlsi_graph *graph, const struct dlsi_node *node, int64_t batch, enum dlsi_isa isa)
 {
 	double bytes = bytes_of(graph, node->inputs, node->input_count, batch) +
 		       bytes_of(graph, node->outputs, node->output_count, batch);
-	double alone_ns = dlsi_node_work(graph, node, batch) / operations[isa] + bytes / BYTES;
 
-	return alone_ns - alone_ns / threads < TEAM_NS ? 1 : threads;
+	return dlsi_node_work(graph, node, batch) / operations[isa] + bytes / BYTES;
+}
+
+int dlsi_team_for(const struct dlsi_graph *graph, const struct dlsi_node *node, int64_t batch, enum dlsi_isa isa,
+	int threads, bool awake)
+{
+	const double ns = alone_ns(graph, node, batch, isa);
+
+	return ns - ns / threads < (awake ? AWAKE_NS : TEAM_NS) ? 1 : threads;
+}
+
+bool dlsi_team_has_bands(const struct dlsi_graph *graph, int64_t batch, enum dlsi_isa isa, int threads)
+{
+	double ns = 0;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < graph->node_count; i++) {
+		if (graph->nodes[i].op != &dlsi_op_conv)
+			continue;
+		ns += alone_ns(graph, &graph->nodes[i], batch, isa);
+		count++;
+	}
+	return threads > 1 && batch == 1 && ns < count * BAND_NS;
 }

@@ -6,8 +6,12 @@
 #include "graph/graph.h"
 #include "kernel/isa.h"
 
-/* `threads`, or 1 for what they would only make slower. Not between: a team that changes its size costs more yet. */
-int dlsi_team_for(
-	const struct dlsi_graph *graph, const struct dlsi_node *node, int64_t batch, enum dlsi_isa isa, int threads);
+/* `threads`, or 1 for what they would only make slower: of threads that are called together for it, or that stand by
+ * and are `awake` (kernel/standby.h). Not between: a team that changes its size costs more yet. */
+int dlsi_team_for(const struct dlsi_graph *graph, const struct dlsi_node *node, int64_t batch, enum dlsi_isa isa,
+	int threads, bool awake);
+
+/* Whether images had better lie so that each thread can have the same band of rows of one after another. */
+bool dlsi_team_has_bands(const struct dlsi_graph *graph, int64_t batch, enum dlsi_isa isa, int threads);
 
 #endif

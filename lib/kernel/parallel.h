@@ -23,4 +23,10 @@ void dlsi_parallel_set_threads(int threads);
  * since libgomp ends the threads that a smaller team does not need, and makes new ones for the next. */
 void dlsi_parallel(int threads, int64_t count, dlsi_parallel_part *part, void *work);
 
+/* Calls `body`, and lets the team stand by meanwhile (kernel/standby.h): dlsi_parallel of as many threads, called by
+ * `body` on this thread, hands its parts to those of them who are awake, and does not call the team together. All else
+ * that would use a team runs on one thread in it, oneDNN's primitives too. With one thread it is only a call. */
+typedef void dlsi_parallel_body(void *arg);
+void dlsi_parallel_hold(int threads, dlsi_parallel_body *body, void *arg);
+
 #endif

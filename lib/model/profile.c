@@ -186,7 +186,8 @@ static char *list_kernels(const struct profile *profile, uint32_t node, uint32_t
 
 		if (now.node != node)
 			break;
-		dlsi_buffer_printf(&text, "%s%s", text.length ? ", " : "", now.kernel);
+		if (now.kernel)
+			dlsi_buffer_printf(&text, "%s%s", text.length ? ", " : "", now.kernel);
 	}
 	if (!text.length)
 		dlsi_buffer_printf(&text, "none");

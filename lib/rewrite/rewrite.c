@@ -7,6 +7,7 @@ const struct dlsi_rewrite dlsi_rewrites[] = {
 	{"same", dlsi_rewrite_same},
 	{"transposes", dlsi_rewrite_transposes},
 	{"shapes", dlsi_rewrite_shapes},
+	{"shuffles", dlsi_rewrite_shuffles},
 	{"same again", dlsi_rewrite_same},
 	{"activations", dlsi_rewrite_activations},
 	{"layers", dlsi_rewrite_layers},

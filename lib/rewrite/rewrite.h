@@ -27,6 +27,7 @@ dlsi_rewrite_pass
 	dlsi_rewrite_same; /* what changes nothing (Identity, Dropout, a Cast to the type that is there) goes */
 dlsi_rewrite_pass dlsi_rewrite_transposes;  /* Transposes become one, also with element-wise operators between them */
 dlsi_rewrite_pass dlsi_rewrite_shapes;      /* of many changes of a shape (Reshape, Squeeze) one is left */
+dlsi_rewrite_pass dlsi_rewrite_shuffles;    /* channels that change places between groups do so in one Gather */
 dlsi_rewrite_pass dlsi_rewrite_activations; /* Swish, HardSwish and Gelu that are spelled out become one node */
 dlsi_rewrite_pass dlsi_rewrite_layers;      /* as does a LayerNormalization */
 dlsi_rewrite_pass dlsi_rewrite_products;    /* a MatMul of a matrix and a constant one is a Gemm, which knows more */

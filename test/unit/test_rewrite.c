@@ -30,7 +30,10 @@ struct rewriting {
 #define WINDOW    "const w 8 6 3 3\nnode Conv a w > y "
 #define NHWC      "in x ? 3 4 5\nnode Transpose x > c perm:I=0,2,3,1\n"
 #define NCHW      "node Transpose f > y perm:I=0,3,1,2\nout y"
-#define NORM      "positive s 8\nconst b 8\nconst m 8\npositive v 8\n"
+#define SHUFFLE(parted, order, whole)                                                                                  \
+	"ints s " parted "\nnode Reshape x s > a\nnode Transpose a > b perm:I=" order "\nints t " whole                \
+	"\nnode Reshape b t > y\n"
+#define NORM "positive s 8\nconst b 8\nconst m 8\npositive v 8\n"
 
 static const struct rewriting rewritings[] = {
 	{"same",
@@ -96,6 +99,19 @@ static const struct rewriting rewritings[] = {
 		"Reshape Softmax"},
 	{"shapes", "in x ? 2 1 3\nnode Transpose x > a perm:I=0,3,2,1\nnode Softmax a > y axis:i=1\nout y",
 		"Transpose Softmax"},
+	{"shuffles", "in x ? 6 3 4\n" SHUFFLE("0 3 2 3 4", "0,2,1,3,4", "0 6 3 4") "node Relu y > z\nout z",
+		"Gather Relu"},
+	{"shuffles", "in x ? 6 5\n" SHUFFLE("0 2 3 5", "0,2,1,3", "0 6 5") "out y", "Gather"},
+	{"shuffles", "in x ? 6 3 4\n" SHUFFLE("0 3 2 3 4", "0,2,1,3,4", "0 6 3 4") "out y\nout b",
+		"Reshape Transpose Gather"},
+	/* Pixels move too; the channels are not those of before; rows of a matrix are no images. */
+	{"shuffles", "in x ? 6 3 4\n" SHUFFLE("0 3 2 3 4", "0,2,1,4,3", "0 6 3 4") "out y",
+		"Reshape Transpose Reshape"},
+	{"shuffles", "in x ? 6 3 4\n" SHUFFLE("0 3 2 3 4", "0,2,1,3,4", "0 3 6 4") "out y",
+		"Reshape Transpose Reshape"},
+	{"shuffles", "in x ? 6 4 3\n" SHUFFLE("0 6 2 2 3", "0,2,1,3,4", "0 6 4 3") "out y",
+		"Reshape Transpose Reshape"},
+	{"shuffles", "in x ? 6\n" SHUFFLE("0 3 2", "0,2,1", "0 6") "out y", "Reshape Transpose Reshape"},
 	{"weights", CONV NORM "node BatchNormalization c s b m v > y epsilon:f=0.01\nout y", "Conv"},
 	{"weights",
 		"in x ? 6 9 8\nconst w 8 3 3 3\nconst k 8\nnode Conv x w k > c group:i=2\n" NORM
