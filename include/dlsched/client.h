@@ -25,7 +25,7 @@ struct dls_client_options {
 	const char *data_bind;
 	int insecure; /* 1: may use a master or listen beyond loopback, unencrypted and unauthenticated */
 
-	uint64_t window_items; /* results kept for one job until dls_job_next takes them; 0: 65,536 */
+	uint64_t window_items; /* results kept for one job until dls_job_next takes them; 0: 16,777,216 */
 	uint64_t window_bytes; /* the same in bytes, which results under way may overfill; 0: 256 MiB */
 };
 

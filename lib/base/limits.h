@@ -75,7 +75,7 @@
 #define DLSI_ENDED_JOBS          4096                    /* that a master still knows */
 
 /* Work at a client and at a worker */
-#define DLSI_WINDOW_ITEMS    65536                  /* results kept for a job, unless its client says otherwise */
+#define DLSI_WINDOW_ITEMS    (16 * 1024 * 1024)     /* results kept for a job, unless its client says otherwise */
 #define DLSI_WINDOW_BYTES    (256ULL * 1024 * 1024) /* the same in bytes */
 #define DLSI_HELD_PRESENTED  1536                   /* tasks named in a REGISTER; others are given up */
 #define DLSI_PREFETCH_BYTES  (256ULL * 1024 * 1024) /* inputs read ahead, and pages; one task alone may have more */

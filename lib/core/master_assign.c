@@ -19,14 +19,15 @@ bool dlsi_master_assign(struct dlsi_master *master)
 	struct dlsi_range range;
 
 	for (unsigned i = 0; i < ASSIGNMENTS_PER_TURN; i++) {
+		struct device *device;
 		struct job *job;
 
 		if (master->failed || master->held_bytes > DLSI_HELD_PAYLOAD_BYTES ||
 			!master->policy_ops->choose(master->policy, &view, &choice))
 			return false;
 		job = dlsi_list_entry(choice.job, struct job, policy);
-		if (dlsi_job_take(job, &range) &&
-			!dlsi_task_assign(master, job, dlsi_list_entry(choice.device, struct device, policy), range)) {
+		device = dlsi_list_entry(choice.device, struct device, policy);
+		if (dlsi_job_take(job, device, &range) && !dlsi_task_assign(master, job, device, range)) {
 			master->failed = true;
 			return false;
 		}

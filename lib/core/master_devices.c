@@ -26,7 +26,7 @@ void dlsi_device_place(struct dlsi_master *master, struct device *device)
 		master->openings++;
 }
 
-static struct service *find_service(const struct device *device, const struct class *class)
+struct service *dlsi_device_service(const struct device *device, const struct class *class)
 {
 	dlsi_list_each (node, &device->services) {
 		struct service *service = dlsi_list_entry(node, struct service, device_node);
@@ -78,7 +78,7 @@ static void reserve(struct dlsi_master *master, struct device *device)
 
 bool dlsi_device_hold(struct dlsi_master *master, struct device *device, struct queue *queue)
 {
-	struct service *service = find_service(device, queue->class);
+	struct service *service = dlsi_device_service(device, queue->class);
 
 	if (!service)
 		service = create_service(master, device, queue->class);
@@ -94,7 +94,7 @@ bool dlsi_device_hold(struct dlsi_master *master, struct device *device, struct 
 
 void dlsi_device_free(struct dlsi_master *master, struct device *device, struct queue *queue)
 {
-	struct service *service = find_service(device, queue->class);
+	struct service *service = dlsi_device_service(device, queue->class);
 
 	if (!--service->held)
 		reserve(master, device);
@@ -107,12 +107,14 @@ void dlsi_device_measure(
 	struct device *device, const struct class *class, uint64_t items, uint64_t elapsed_ns, uint64_t bytes)
 {
 	struct dlsi_measured measured = {device->task_ns, device->task_bytes};
+	struct service *service = dlsi_device_service(device, class);
 
 	dlsi_measured_add(&measured, 1, elapsed_ns, bytes);
 	device->task_ns = measured.item_ns;
 	device->task_bytes = measured.item_bytes;
 	device->done_tasks++;
-	dlsi_measured_add(&find_service(device, class)->measured, items, elapsed_ns, bytes);
+	dlsi_measured_add(&service->measured, items, elapsed_ns, bytes);
+	dlsi_sizes_add(&service->sizes, items, elapsed_ns);
 }
 
 /* Whether the device could run a task of the class beside what the others of its worker may be running. */

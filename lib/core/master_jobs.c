@@ -321,12 +321,19 @@ void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
 		master->policy_ops->idle(master->policy, &job->policy);
 }
 
-bool dlsi_job_take(struct job *job, struct dlsi_range *range_out)
+bool dlsi_job_take(struct job *job, const struct device *device, struct dlsi_range *range_out)
 {
+	const struct service unknown = {0}, *service = dlsi_device_service(device, job->queue->class);
+	struct dlsi_division division = {
+		.ready = job->policy.ready,
+		.devices = job->queue->class->devices,
+		.fixed = job->spec->task_items,
+		.all = &job->spec->measured,
+		.own = service ? &service->measured : &unknown.measured,
+		.sizes = service ? &service->sizes : &unknown.sizes,
+	};
 	struct dlsi_range next = dlsi_job_fresh(job);
-	uint64_t limit = dlsi_division_items(
-		job->policy.ready, job->queue->class->devices, job->spec->task_items, &job->spec->measured);
-	uint64_t known;
+	uint64_t limit = dlsi_division_items(&division), known;
 
 	if (dlsi_ranges_take(&job->retry, limit, range_out)) {
 		job->retry_items -= range_out->end - range_out->first;

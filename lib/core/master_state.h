@@ -65,6 +65,7 @@ struct service {
 	struct class *class;
 	uint32_t held; /* of its tasks */
 	struct dlsi_measured measured;
+	struct dlsi_sizes sizes;
 };
 
 struct label {
@@ -411,6 +412,9 @@ void dlsi_device_measure(
 struct device *dlsi_device_least_loaded(struct dlsi_master *master, struct class *class);
 void dlsi_service_destroy(struct dlsi_master *master, struct service *service);
 
+/* What the device does for the class; NULL: nothing yet. */
+struct service *dlsi_device_service(const struct device *device, const struct class *class);
+
 /* master_clients.c: who submits, and what it is told */
 void dlsi_client_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record);
 
@@ -482,8 +486,8 @@ enum held_back {
 
 enum held_back dlsi_job_held_back(const struct job *job);
 
-/* The items of the next task; false if there are none. */
-bool dlsi_job_take(struct job *job, struct dlsi_range *range_out);
+/* The items of the next task, for the device; false if there are none. */
+bool dlsi_job_take(struct job *job, const struct device *device, struct dlsi_range *range_out);
 void dlsi_job_give_back(struct dlsi_master *master, struct job *job, uint64_t first, uint64_t end);
 
 /* master_ended.c: jobs that have ended */

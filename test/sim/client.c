@@ -193,7 +193,7 @@ void sim_client_start(struct sim *sim, struct sim_node *node)
 		set_job(sim, node,
 			&(struct sim_job){.count = sim->plan->items,
 				.window = DLSI_WINDOW_ITEMS,
-				.window_bytes = DLSI_WINDOW_BYTES},
+				.window_bytes = sim->plan->window_bytes},
 			SIM_PLAN_BEGINS_NS);
 	else
 		draw_program(sim, node);

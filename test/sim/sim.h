@@ -43,6 +43,7 @@ struct sim_plan {
 	unsigned workers;
 	unsigned stores;                   /* that hold inputs and do nothing else */
 	uint64_t items;                    /* of the only job */
+	uint64_t window_bytes;             /* that its client keeps of results */
 	uint64_t item_bytes, result_bytes; /* of one item */
 	uint64_t link_bytes_per_s;         /* of each node, in each direction */
 	int64_t latency_ns;                /* from one node to another, whatever the links do */
@@ -50,7 +51,7 @@ struct sim_plan {
 	const struct dlsi_policy_ops *policy;
 
 	/* How long a worker's device executes a task of so many items. */
-	int64_t (*run_ns)(const struct sim_plan *plan, unsigned worker, uint64_t items);
+	int64_t (*run_ns)(struct sim *sim, unsigned worker, uint64_t items);
 
 	/* Where an item's input lies, and the end of those that lie there behind it. */
 	struct sim_node *(*holder)(struct sim *sim, uint64_t item, uint64_t *end_out);

@@ -127,8 +127,7 @@ static void execute_next(struct sim *sim, struct sim_node *node, struct sim_devi
 		sim_fail(sim, "a device executes more than one task");
 	task = dlsi_list_entry(device->ready.next, struct sim_task, queue);
 	if (!task->cancelled)
-		task->takes_ns =
-			sim->plan ? sim->plan->run_ns(sim->plan, node->index, count(task)) : draw_duration(sim);
+		task->takes_ns = sim->plan ? sim->plan->run_ns(sim, node->index, count(task)) : draw_duration(sim);
 	device->busy = true;
 	device->busy_until_ns = sim->now_ns + task->takes_ns;
 	device->busy_ns += task->takes_ns;

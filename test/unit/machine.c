@@ -434,3 +434,14 @@ void unit_ack(struct unit_machine *master, uint32_t slot, uint8_t job, const uin
 	dlsi_buffer_fini(&first);
 	dlsi_buffer_fini(&second);
 }
+
+void unit_try_worker(struct unit_machine *master, uint32_t client, uint32_t worker)
+{
+	enum { JOB = 99 };
+	struct dlsi_assign task;
+
+	unit_machine_say(master, client, unit_submit(JOB, 0, 1));
+	task = unit_assigned(master, worker, 0);
+	unit_machine_say(master, worker, unit_result(&task, 100, false));
+	unit_ack(master, client, JOB, &task.attempt, 1, NULL, 0);
+}

@@ -90,6 +90,9 @@ void unit_register_client(struct unit_machine *master, uint32_t slot, uint64_t i
 struct dlsi_record unit_spec(uint32_t number, const char *json);
 struct dlsi_record unit_submit(uint8_t job, uint32_t spec, uint64_t count);
 
+/* Lets a worker do a task of the client's specification 0, so that the master knows that its tasks are short. */
+void unit_try_worker(struct unit_machine *master, uint32_t client, uint32_t worker);
+
 /* Says which attempts' results the client has and which it could not fetch, with an unlimited window. */
 void unit_ack(struct unit_machine *master, uint32_t slot, uint8_t job, const uint64_t *taken, unsigned taken_count,
 	const uint64_t *lost, unsigned lost_count);

@@ -80,6 +80,7 @@ static void test_items_beyond_the_window_wait(void **state)
 
 	(void)state;
 	begin(&master, false);
+	unit_try_worker(&master, CLIENT, WORKER);
 	submit.submit.window_end = 5;
 	unit_machine_say(&master, CLIENT, submit);
 	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 5);
@@ -137,6 +138,7 @@ static void test_bytes_beyond_the_window_wait(void **state)
 
 	(void)state;
 	begin(&master, false);
+	unit_try_worker(&master, CLIENT, WORKER);
 	submit.submit.window_bytes = 1000;
 	unit_machine_say(&master, CLIENT, submit);
 	for (unsigned i = 0; i < 8; i++) /* what a device gets before anything is measured */
@@ -265,6 +267,7 @@ static void test_tasks_around_what_is_done(void **state)
 
 	(void)state;
 	begin(&master, false);
+	unit_try_worker(&master, CLIENT, WORKER);
 	unit_machine_say(&master, CLIENT, unit_spec(1, "{\"handler\":\"work\",\"task_items\":10}"));
 	submit.submit.received = numbers(data, done, 4);
 	unit_machine_say(&master, CLIENT, submit);
@@ -486,6 +489,7 @@ static void test_progress(void **state)
 
 	(void)state;
 	begin(&master, false);
+	unit_try_worker(&master, CLIENT, WORKER);
 	submit.submit.window_end = 5;
 	unit_machine_say(&master, CLIENT, submit);
 	assert_true(unit_machine_says(&master, CLIENT, DLSI_PROGRESS, 0, &record)); /* is told who can run it at once */

@@ -125,6 +125,7 @@ static void test_device_holds_no_more_than_it_offers(void **state)
 
 	(void)state;
 	begin(&master, 3);
+	unit_try_worker(&master, CLIENT, WORKER);
 	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 100));
 	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 3);
 	for (int round = 0; round < 50; round++) {
@@ -133,6 +134,39 @@ static void test_device_holds_no_more_than_it_offers(void **state)
 		unit_machine_say(&master, WORKER, unit_result(&task, 100, false));
 		assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 1);
 	}
+	unit_machine_fini(&master);
+}
+
+/* Ends the worker's task, whose items took so long each, takes the next one and returns how many items that has. */
+static uint64_t work(struct unit_machine *master, uint32_t slot, struct dlsi_assign *task, uint64_t item_ns)
+{
+	struct dlsi_record result = unit_result(task, 100, false);
+
+	result.result.elapsed_ns = (task->end - task->first) * item_ns;
+	unit_machine_say(master, slot, result);
+	*task = unit_assigned(master, slot, 0);
+	return task->end - task->first;
+}
+
+static void test_slow_device_gets_smaller_tasks(void **state)
+{
+	struct unit_machine master;
+	struct dlsi_assign one, two;
+	uint64_t fast = 0, slow = 0;
+
+	(void)state;
+	begin(&master, 1);
+	unit_machine_say(&master, CLIENT, unit_spec(1, "{\"handler\":\"work\"}"));
+	unit_register_worker(&master, OTHER, 20, "two", 1, "work");
+	unit_machine_say(&master, CLIENT, unit_submit(1, 1, 10000000));
+	one = unit_assigned(&master, WORKER, 0);
+	two = unit_assigned(&master, OTHER, 0);
+	for (int round = 0; round < 50; round++) {
+		fast = work(&master, WORKER, &one, 100000);
+		slow = work(&master, OTHER, &two, 10000000);
+	}
+	assert_in_range(fast, 500, 1000); /* for 100 ms, or a little less */
+	assert_in_range(slow, 5, 10);
 	unit_machine_fini(&master);
 }
 
@@ -165,6 +199,7 @@ static void test_work_goes_to_who_can_do_it(void **state)
 	(void)state;
 	begin(&master, 8);
 	unit_register_worker(&master, OTHER, 20, "two", 8, "play");
+	unit_try_worker(&master, CLIENT, WORKER);
 	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 20));
 	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 8);
 	assert_int_equal(unit_machine_count(&master, OTHER, DLSI_ASSIGN), 0);
@@ -306,6 +341,7 @@ static void test_slot_that_is_used_again(void **state)
 	unit_register_worker(&master, WORKER, 20, "two", 8, "work");
 	unit_machine_wait(&master, 60 * UNIT_MS);
 	assert_int_equal(counts(&master).workers, 1);
+	unit_try_worker(&master, CLIENT, WORKER);
 	unit_machine_say(&master, CLIENT, unit_submit(1, 0, 4));
 	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 4);
 	unit_machine_fini(&master);
@@ -427,8 +463,9 @@ static void test_goodbyes(void **state)
 }
 
 UNIT_MAIN(test_result_that_does_not_fit, test_result_that_nobody_waits_for, test_offer_is_confirmed_when_it_was_fetched,
-	test_device_holds_no_more_than_it_offers, test_jobs_take_turns, test_work_goes_to_who_can_do_it,
-	test_handlers_are_counted_once, test_handlers_are_forgotten, test_worker_comes_back_in_time,
-	test_worker_does_not_come_back, test_nobody_is_silent_while_the_master_is_away, test_slot_that_is_used_again,
-	test_new_process_under_an_old_name, test_messages_are_counted, test_heartbeats_say_how_many_messages_were_sent,
-	test_names_in_the_log_are_printable, test_strangers_are_told_to_register, test_goodbyes)
+	test_device_holds_no_more_than_it_offers, test_slow_device_gets_smaller_tasks, test_jobs_take_turns,
+	test_work_goes_to_who_can_do_it, test_handlers_are_counted_once, test_handlers_are_forgotten,
+	test_worker_comes_back_in_time, test_worker_does_not_come_back, test_nobody_is_silent_while_the_master_is_away,
+	test_slot_that_is_used_again, test_new_process_under_an_old_name, test_messages_are_counted,
+	test_heartbeats_say_how_many_messages_were_sent, test_names_in_the_log_are_printable,
+	test_strangers_are_told_to_register, test_goodbyes)
