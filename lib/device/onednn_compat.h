@@ -36,6 +36,18 @@ static inline dnnl_status_t dlsi_md_copy(struct dlsi_arena *arena, dlsi_md *md_o
 	return status;
 }
 
+/* A part of `md`, `offsets` into it. */
+static inline dnnl_status_t dlsi_md_create_part(
+	struct dlsi_arena *arena, dlsi_md *md_out, dlsi_md md, const int64_t *dims, const int64_t *offsets)
+{
+	dnnl_memory_desc_t part = NULL;
+	dnnl_status_t status = dnnl_memory_desc_create_submemory(&part, md, dims, offsets);
+
+	(void)arena;
+	*md_out = part;
+	return status;
+}
+
 static inline void dlsi_md_destroy(dlsi_md md)
 {
 	dnnl_memory_desc_destroy((dnnl_memory_desc_t)md);
@@ -77,6 +89,15 @@ static inline dnnl_status_t dlsi_md_copy(struct dlsi_arena *arena, dlsi_md *md_o
 		return dnnl_out_of_memory;
 	*copy = *md;
 	return dnnl_success;
+}
+
+static inline dnnl_status_t dlsi_md_create_part(
+	struct dlsi_arena *arena, dlsi_md *md_out, dlsi_md md, const int64_t *dims, const int64_t *offsets)
+{
+	dnnl_memory_desc_t *part = dlsi_arena_take(arena, 1, sizeof *part);
+
+	*md_out = part;
+	return part ? dnnl_memory_desc_init_submemory(part, md, dims, offsets) : dnnl_out_of_memory;
 }
 
 static inline void dlsi_md_destroy(dlsi_md md)

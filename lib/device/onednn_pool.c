@@ -135,6 +135,16 @@ dlsi_md dlsi_md_clone(struct dlsi_onednn_pool *pool, dlsi_md md)
 	return dlsi_md_copy(&pool->arena, &copy, md) || keep(pool, DESCRIPTION, (void *)copy) ? NULL : copy;
 }
 
+dlsi_md dlsi_md_rows(struct dlsi_onednn_pool *pool, dlsi_md md, const int64_t *dims, int64_t first, int64_t end)
+{
+	const dnnl_dims_t some = {dims[0], dims[1], end - first, dims[3]}, offsets = {0, 0, first, 0};
+	dlsi_md rows;
+
+	if (dlsi_md_create_part(&pool->arena, &rows, md, some, offsets) != dnnl_success)
+		return NULL;
+	return keep(pool, DESCRIPTION, (void *)rows) ? NULL : rows;
+}
+
 dnnl_status_t dlsi_onednn_memory(
 	struct dlsi_onednn_pool *pool, dlsi_md md, dnnl_engine_t engine, dnnl_memory_t *memory_out)
 {

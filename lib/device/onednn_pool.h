@@ -37,6 +37,10 @@ dlsi_md dlsi_md_bytes(struct dlsi_onednn_pool *pool, int64_t count);
 /* A description of the pool's own, equal to one that may go before it. NULL when memory is exhausted. */
 dlsi_md dlsi_md_clone(struct dlsi_onednn_pool *pool, dlsi_md md);
 
+/* The rows [first, end) of an image of rank 4 and these dimensions, where they lie in the whole. NULL where oneDNN
+ * cannot describe them, and when memory is exhausted. */
+dlsi_md dlsi_md_rows(struct dlsi_onednn_pool *pool, dlsi_md md, const int64_t *dims, int64_t first, int64_t end);
+
 /* Hands a new primitive descriptor over to the pool, also when this fails. */
 dnnl_status_t dlsi_onednn_keep(struct dlsi_onednn_pool *pool, dnnl_primitive_desc_t pd);
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { BAND_BYTES = 80 << 10 }; /* that a thread takes 8 us to lay out anew: less is not worth sharing */
+
 uint32_t dlsi_program_dims(const struct dlsi_program *program, uint32_t value, int64_t dims_out[DLS_TENSOR_RANK])
 {
 	dlsi_value_dims(&program->set->graph->values[value], program->batch, dims_out);
@@ -207,8 +209,38 @@ static int locate(struct dlsi_program *program, const struct dlsi_node *node, ui
 		program, &fixed, dlsi_program_plain(program, value), &program->values[value], err);
 }
 
-/* Constants are converted now and once, other values by a step. */
-static int convert(struct dlsi_program *program, const struct dlsi_operand *from, dlsi_md md,
+/* One image in a band of rows for each thread that shares the node; DLS_EUNSUPPORTED where that cannot be. */
+static int reorder_bands(struct dlsi_program *program, uint32_t value, const struct dlsi_operand *from,
+	const struct dlsi_operand *to, struct dls_error *err)
+{
+	const int threads = dlsi_parallel_threads();
+	const uint32_t begin = program->step_count;
+	int64_t dims[DLS_TENSOR_RANK];
+	int rc = 0;
+
+	if (!program->banded || dlsi_program_dims(program, value, dims) != 4 || dims[0] != 1 ||
+		dims[2] < program->sharers ||
+		program->buffers[to->buffer].bytes < BAND_BYTES * (size_t)program->sharers)
+		return DLS_EUNSUPPORTED;
+	dlsi_parallel_set_threads(1);
+	for (int i = 0; rc == 0 && i < program->sharers; i++) {
+		const int64_t first = i * dims[2] / program->sharers, end = (i + 1) * dims[2] / program->sharers;
+		const struct dlsi_operand source = {
+			from->buffer, dlsi_md_rows(&program->pool, from->md, dims, first, end)};
+		const struct dlsi_operand target = {to->buffer, dlsi_md_rows(&program->pool, to->md, dims, first, end)};
+
+		rc = source.md && target.md ? dlsi_program_reorder(program, &source, &target, err) : DLS_EUNSUPPORTED;
+	}
+	dlsi_parallel_set_threads(threads);
+	if (rc == 0)
+		dlsi_program_together(program, begin);
+	else
+		program->step_count = begin; /* the whole does what the first bands did */
+	return rc;
+}
+
+/* Constants are converted now and once, other values by a step; `value` is what it is if it is a whole one. */
+static int convert(struct dlsi_program *program, uint32_t value, const struct dlsi_operand *from, dlsi_md md,
 	struct dlsi_operand *operand_out, struct dls_error *err)
 {
 	struct dlsi_program_buffer buffer = program->buffers[from->buffer];
@@ -223,7 +255,9 @@ static int convert(struct dlsi_program *program, const struct dlsi_operand *from
 		return 0;
 	}
 	rc = dlsi_program_scratch(program, md, operand_out, err);
-	return rc ? rc : dlsi_program_reorder(program, from, operand_out, err);
+	if (rc == 0)
+		rc = value == DLSI_NO_VALUE ? DLS_EUNSUPPORTED : reorder_bands(program, value, from, operand_out, err);
+	return rc == DLS_EUNSUPPORTED ? dlsi_program_reorder(program, from, operand_out, err) : rc;
 }
 
 int dlsi_program_use(struct dlsi_program *program, uint32_t value, dlsi_md md, struct dlsi_operand *operand_out,
@@ -233,7 +267,8 @@ int dlsi_program_use(struct dlsi_program *program, uint32_t value, dlsi_md md, s
 	struct dlsi_program_buffer *buffer;
 
 	if (rc == 0)
-		rc = convert(program, &program->values[value], md ? md : program->values[value].md, operand_out, err);
+		rc = convert(
+			program, value, &program->values[value], md ? md : program->values[value].md, operand_out, err);
 	if (rc)
 		return rc;
 	buffer = dlsi_program_root(program, operand_out->buffer, NULL);
@@ -259,7 +294,7 @@ int dlsi_program_use_as(struct dlsi_program *program, uint32_t value, dlsi_md vi
 	if (rc)
 		return rc;
 	dense.md = view;
-	return view && md ? convert(program, &dense, md, operand_out, err) : dlsi_fail_memory(err);
+	return view && md ? convert(program, DLSI_NO_VALUE, &dense, md, operand_out, err) : dlsi_fail_memory(err);
 }
 
 int dlsi_program_view(struct dlsi_program *program, const struct dlsi_operand *whole, size_t offset, dlsi_md md,

@@ -129,7 +129,7 @@ int dlsi_own_softmax(struct dlsi_program *program, const struct dlsi_node *node,
 
 	if (!own)
 		return dlsi_fail_memory(err);
-	if (own->along.inner == 1 || !dlsi_along_supported(&own->along))
+	if ((own->along.inner == 1 && own->along.count > DLSI_ALONG_SHORT) || !dlsi_along_supported(&own->along))
 		return DLS_EUNSUPPORTED;
 	own->log = node->op == &dlsi_op_log_softmax;
 	return add_call(program, node, "own:softmax", run_softmax, own, err);

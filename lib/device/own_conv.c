@@ -42,8 +42,7 @@ static bool describe(struct dlsi_program *program, const struct dlsi_node *node,
 	const struct dlsi_value *bias = dlsi_node_input(graph, node, 2), *target = dlsi_node_output(graph, node);
 	const struct dlsi_window *window = &node->conv.window;
 
-	if (source->rank != 4 || !weights->data || (bias && !bias->data) || window->dilations[0] != 1 ||
-		window->dilations[1] != 1)
+	if (source->rank != 4 || !weights->data || (bias && !bias->data))
 		return false;
 	own->threads = dlsi_parallel_threads();
 	own->biased = bias != NULL;
@@ -110,6 +109,12 @@ static struct dlsi_contestant contestant_of(struct own_conv *own)
 		.count = 4};
 }
 
+/* A window's size and gaps in one number. */
+static int64_t window_of(const struct dlsi_kernel_axis *axis)
+{
+	return axis->kernel + axis->gap * (INT64_C(1) << 32);
+}
+
 /* What decides how fast the kernels are. */
 static struct dlsi_tuning_key key_of(const struct own_conv *own)
 {
@@ -117,8 +122,8 @@ static struct dlsi_tuning_key key_of(const struct own_conv *own)
 
 	return (struct dlsi_tuning_key){{conv->batch < BATCH_ALIKE ? conv->batch : BATCH_ALIKE, conv->groups,
 		conv->source_channels, conv->target_channels, conv->height.source, conv->height.target,
-		conv->height.kernel, conv->height.stride, conv->height.pad, conv->width.source, conv->width.target,
-		conv->width.kernel, conv->width.stride, conv->width.pad, own->added + 2 * conv->channels_last,
+		window_of(&conv->height), conv->height.stride, conv->height.pad, conv->width.source, conv->width.target,
+		window_of(&conv->width), conv->width.stride, conv->width.pad, own->added + 2 * conv->channels_last,
 		own->threads}};
 }
 

@@ -21,6 +21,7 @@ struct dlsi_kernel_axis dlsi_own_axis(
 		.target = target->dims[2 + i],
 		.kernel = window->kernel[i],
 		.stride = window->strides[i],
+		.gap = window->dilations[i] - 1,
 		.pad = window->pads_before[i]};
 }
 

@@ -6,7 +6,8 @@
 
 enum {
 	STRIP = 64, /* columns that one part of the work does at least, where there are as many */
-	ROWS = 16   /* rows that one part of the work does */
+	ROWS = 16,  /* rows that one part of the work does */
+	TURNED = 64 /* short rows that are turned into columns at once */
 };
 
 struct work {
@@ -147,12 +148,35 @@ static void softmax_columns(void *arg, int64_t index, int thread)
 		at.width, work->target + at.source);
 }
 
+/* Rows too short for vectors, as columns of a copy. */
+static void softmax_short_rows(void *arg, int64_t index, int thread)
+{
+	const struct work *work = arg;
+	const int64_t count = work->along->count, first = index * TURNED;
+	const int64_t rows = smaller(TURNED, work->along->outer - first);
+	float source[DLSI_ALONG_SHORT * TURNED] = {0}, target[DLSI_ALONG_SHORT * TURNED];
+
+	(void)thread;
+	for (int64_t row = 0; row < rows; row++)
+		for (int64_t i = 0; i < count; i++)
+			source[i * TURNED + row] = work->source[(first + row) * count + i];
+	work->code->softmax_columns(work->log, source, count, TURNED, TURNED, target);
+	for (int64_t row = 0; row < rows; row++)
+		for (int64_t i = 0; i < count; i++)
+			work->target[(first + row) * count + i] = target[i * TURNED + row];
+}
+
 void dlsi_along_softmax(
 	const struct dlsi_kernel_along *along, bool log, const float *source, float *target, int threads)
 {
 	struct work work = {.along = along, .log = log, .source = source, .target = target};
 
-	share_out(&work, NULL, softmax_columns, threads);
+	if (along->inner > 1) {
+		share_out(&work, NULL, softmax_columns, threads);
+		return;
+	}
+	work.code = code_of(along->isa);
+	dlsi_parallel(threads, (along->outer + TURNED - 1) / TURNED, softmax_short_rows, &work);
 }
 
 /* ---- standardising */

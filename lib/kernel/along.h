@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define DLSI_ALONG_SHORT 16 /* elements */
+
 /* A tensor as [outer][count][inner]; the work is along the axis in the middle. */
 struct dlsi_kernel_along {
 	enum dlsi_isa isa; /* that it may use */
@@ -29,7 +31,8 @@ void dlsi_along_reduce(const struct dlsi_kernel_along *along, enum dlsi_reductio
 void dlsi_along_arg(
 	const struct dlsi_kernel_along *along, enum dlsi_arg arg, const float *source, int64_t *target, int threads);
 
-/* Softmax along the axis or, if `log`, its logarithm; `inner` is above 1; `target` is not `source`. */
+/* Softmax along the axis or, if `log`, its logarithm; `inner` is above 1, or `count` at most DLSI_ALONG_SHORT; `target`
+ * is not `source`. */
 void dlsi_along_softmax(
 	const struct dlsi_kernel_along *along, bool log, const float *source, float *target, int threads);
 

@@ -102,7 +102,7 @@ static bool single(const struct dlsi_kernel_axis *axis)
 /* Every window sees nothing but pixels. */
 static bool unpadded(const struct dlsi_kernel_axis *axis)
 {
-	return axis->pad == 0 && (axis->target - 1) * axis->stride + axis->kernel <= axis->source;
+	return axis->pad == 0 && (axis->target - 1) * axis->stride + dlsi_kernel_reach(axis) <= axis->source;
 }
 
 static void cut_into_chunks(struct plan *plan, int threads)
@@ -117,7 +117,7 @@ static void cut_into_chunks(struct plan *plan, int threads)
 	} else {
 		const int64_t row_bytes = pixel_bytes * width->source, rows = CHUNK_BYTES / row_bytes;
 
-		plan->chunk_rows = most(1, (rows - height->kernel) / height->stride + 1);
+		plan->chunk_rows = most(1, (rows - dlsi_kernel_reach(height)) / height->stride + 1);
 		plan->chunk_columns = width->target;
 	}
 	plan->chunks_down = divide_up(height->target, plan->chunk_rows);
@@ -135,8 +135,8 @@ static void place_source(struct plan *plan)
 	const struct dlsi_kernel_axis *height = &plan->height, *width = &plan->width;
 
 	plan->copied = !unpadded(height) || !unpadded(width);
-	plan->copy_rows = (plan->chunk_rows - 1) * height->stride + height->kernel;
-	plan->copy_columns = (plan->chunk_columns - 1) * width->stride + width->kernel;
+	plan->copy_rows = (plan->chunk_rows - 1) * height->stride + dlsi_kernel_reach(height);
+	plan->copy_columns = (plan->chunk_columns - 1) * width->stride + dlsi_kernel_reach(width);
 	plan->pixel_step = plan->source.pixel;
 	plan->block_step = plan->source.block;
 	plan->row_step = width->source * plan->pixel_step;
@@ -269,7 +269,7 @@ static void copy_chunk(const struct plan *plan, const float *source, const struc
 	const int64_t blocks = plan->conv->channels_last ? 1 : plan->source_blocks; /* that lie apart */
 	const int64_t y = unit->row * plan->height.stride - plan->height.pad;
 	const int64_t x = unit->column * plan->width.stride - plan->width.pad;
-	const int64_t rows = (unit->rows - 1) * plan->height.stride + plan->height.kernel;
+	const int64_t rows = (unit->rows - 1) * plan->height.stride + dlsi_kernel_reach(&plan->height);
 
 	for (int64_t block = 0; block < blocks; block++)
 		for (int64_t row = 0; row < rows; row++)
@@ -363,10 +363,12 @@ static void run_unit(void *arg, int64_t index, int thread)
 
 static void fill_offsets(const struct plan *plan, ptrdiff_t *offsets)
 {
+	const int64_t down = (plan->height.gap + 1) * plan->row_step, across = (plan->width.gap + 1) * plan->pixel_step;
+
 	for (int64_t block = 0; block < plan->seen_blocks; block++)
 		for (int64_t y = 0; y < plan->conv->height.kernel; y++)
 			for (int64_t x = 0; x < plan->conv->width.kernel; x++)
-				*offsets++ = block * plan->block_step + y * plan->row_step + x * plan->pixel_step;
+				*offsets++ = block * plan->block_step + y * down + x * across;
 }
 
 static void run(const struct dlsi_kernel_conv *conv, const float *source, const float *packed, const float *bias,

@@ -50,7 +50,7 @@ static bool supported(const struct dlsi_kernel_conv *conv)
 		return false;
 	if (conv->groups > 1 && !dlsi_kernel_conv_fills_blocks(conv))
 		return false;
-	return conv->height.stride == 1 && conv->width.stride == 1;
+	return conv->height.stride == 1 && conv->width.stride == 1 && conv->height.gap == 0 && conv->width.gap == 0;
 }
 
 static int64_t divide_up(int64_t number, int64_t by)

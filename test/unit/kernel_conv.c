@@ -40,16 +40,17 @@ static double sum_at(
 	const struct dlsi_kernel_axis *height = &conv->height, *width = &conv->width;
 	const int64_t depth = conv->source_channels / conv->groups;
 	const int64_t first = channel / (conv->target_channels / conv->groups) * depth;
-	const struct dlsi_kernel_span rows = dlsi_kernel_span(height, pixel / width->target);
-	const struct dlsi_kernel_span columns = dlsi_kernel_span(width, pixel % width->target);
+	const int64_t top = pixel / width->target * height->stride - height->pad;
+	const int64_t left = pixel % width->target * width->stride - width->pad;
 	double sum = 0;
 
 	for (int64_t c = 0; c < depth; c++)
-		for (int64_t y = rows.first; y < rows.end; y++)
-			for (int64_t x = columns.first; x < columns.end; x++) {
-				const int64_t i = y - rows.first + rows.skipped,
-					      j = x - columns.first + columns.skipped;
+		for (int64_t i = 0; i < height->kernel; i++)
+			for (int64_t j = 0; j < width->kernel; j++) {
+				const int64_t y = top + i * (height->gap + 1), x = left + j * (width->gap + 1);
 
+				if (y < 0 || y >= height->source || x < 0 || x >= width->source)
+					continue;
 				sum += (double)t->weights[((channel * depth + c) * height->kernel + i) * width->kernel +
 							  j] *
 				       (double)t->source[((item * conv->source_channels + first + c) * height->source +

@@ -145,9 +145,8 @@ static void test_softmax(void **state)
 		int64_t count;
 		float *source, *expected, *actual;
 
-		along.inner = along.inner == 1 ? 50 : along.inner;
-		along.outer = kernel_between(&rng, 1, 3);
-		along.count = kernel_between(&rng, 1, 90);
+		along.outer = along.inner == 1 ? kernel_between(&rng, 1, 200) : kernel_between(&rng, 1, 3);
+		along.count = kernel_between(&rng, 1, along.inner == 1 ? DLSI_ALONG_SHORT : 90);
 		count = along.outer * along.count * along.inner;
 		source = random_source(&rng, count, false);
 		expected = kernel_floats(count);

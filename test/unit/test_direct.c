@@ -4,6 +4,17 @@
 
 enum { SEEDS = 80 };
 
+/* Gaps in the window, with padding behind the last pixel or without. */
+static void widen(struct dlsi_rng *rng, struct dlsi_kernel_axis *axis)
+{
+	int64_t reach;
+
+	axis->gap = kernel_between(rng, 0, 3);
+	reach = dlsi_kernel_reach(axis);
+	axis->source = axis->source + axis->pad < reach ? reach : axis->source;
+	axis->target = (axis->source + axis->pad + kernel_between(rng, 0, 4) - reach) / axis->stride + 1;
+}
+
 /* Groups of any size, also such that share blocks. */
 static struct dlsi_kernel_conv random_conv(struct dlsi_rng *rng, int block)
 {
@@ -23,6 +34,10 @@ static struct dlsi_kernel_conv random_conv(struct dlsi_rng *rng, int block)
 		rng, 12, plain ? 1 : kernel_between(rng, 1, 5), plain ? 1 : kernel_between(rng, 1, 3), plain ? 0 : 4);
 	conv.width = kernel_axis(
 		rng, 12, plain ? 1 : kernel_between(rng, 1, 5), plain ? 1 : kernel_between(rng, 1, 3), plain ? 0 : 4);
+	if (dlsi_rng_below(rng, 2)) {
+		widen(rng, &conv.height);
+		widen(rng, &conv.width);
+	}
 	conv.clamp = kernel_clamp(rng, conv.target_channels % block);
 	return conv;
 }

@@ -84,6 +84,9 @@ static void test_refuses_what_it_cannot(void **state)
 	conv.height.stride = 2;
 	assert_false(dlsi_kernel_winograd.supported(&conv));
 	conv = good;
+	conv.width.gap = 1;
+	assert_false(dlsi_kernel_winograd.supported(&conv));
+	conv = good;
 	conv.groups = 4;
 	assert_false(dlsi_kernel_winograd.supported(&conv));
 	conv = good;
