@@ -57,7 +57,8 @@ int dls_tensor_read(struct dls_ctx *ctx, const char *path, struct dls_tensor **t
 
 /* Makes files the model's input number `input` (from 0), prepared as model.json says, one behind the other: a JPEG or
  * PNG photo is an item; an .npy or .pb file is one too or, with the input's own shape but for the first dimension, as
- * many as that says; an idx file is as many as it has rows. *tensor_out, which dls_model_run takes, is one block, freed
+ * many as that says (or one, of so many rows, where the model mixes rows and its file leaves that dimension open); an
+ * idx file is as many as it has rows. *tensor_out, which dls_model_run takes, is one block, freed
  * by the caller with dls_free. Errors: as dls_tensor_read; DLS_EINVAL (a file that cannot become this input, several
  * items for a model that is not batched), DLS_ELIMIT (more than the 4,096 items of a run). */
 int dls_model_read(struct dls_model *model, uint32_t input, const char *const *paths, uint32_t count,

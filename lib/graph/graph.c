@@ -73,6 +73,14 @@ void dlsi_value_dims(const struct dlsi_value *value, int64_t batch, int64_t dims
 		dims_out[0] *= batch;
 }
 
+bool dlsi_graph_rows_open(const struct dlsi_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->input_count; i++)
+		if (graph->values[graph->inputs[i]].open & 1)
+			return true;
+	return false;
+}
+
 const struct dlsi_value *dlsi_node_input(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i)
 {
 	return i < node->input_count && node->inputs[i] != DLSI_NO_VALUE ? &graph->values[node->inputs[i]] : NULL;

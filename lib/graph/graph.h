@@ -195,6 +195,10 @@ size_t dlsi_graph_constant_bytes(const struct dlsi_graph *graph);
 /* The dimensions in a run of `batch` items. */
 void dlsi_value_dims(const struct dlsi_value *value, int64_t batch, int64_t dims_out[DLS_TENSOR_RANK]);
 
+/* Whether rows of the batch may be any number in the file itself, so that it says what becomes of several: an input has
+ * an open first dimension. A leading 1 of the file is the batch only by our own rule. */
+bool dlsi_graph_rows_open(const struct dlsi_graph *graph);
+
 /* The i-th input's value, or NULL if it is left out. */
 const struct dlsi_value *dlsi_node_input(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i);
 

@@ -182,6 +182,16 @@ int dlsi_node_axes(const struct dlsi_graph *graph, const struct dlsi_node *node,
 	return rc;
 }
 
+bool dlsi_node_lists_first(const struct dlsi_node *node, uint32_t rank)
+{
+	const struct dlsi_attribute *axes = dlsi_node_attribute(node, "axes");
+
+	for (uint32_t i = 0; axes && i < axes->count; i++)
+		if (axes->ints[i] == 0 || axes->ints[i] == -(int64_t)rank)
+			return true;
+	return !axes;
+}
+
 int dlsi_node_require_indices(
 	const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, struct dls_error *err)
 {

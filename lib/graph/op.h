@@ -122,6 +122,9 @@ int dlsi_node_ints(const struct dlsi_graph *graph, const struct dlsi_node *node,
 int dlsi_node_axes(const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, uint32_t rank,
 	uint32_t axes_out[DLS_TENSOR_RANK], uint32_t *count_out, struct dls_error *err);
 
+/* Whether the attribute `axes` lists axis 0 of something of this rank; without the attribute all are listed. */
+bool dlsi_node_lists_first(const struct dlsi_node *node, uint32_t rank);
+
 /* Checks that input `i`, if there is one, holds int32 or int64. Errors: DLS_EFORMAT. */
 int dlsi_node_require_indices(
 	const struct dlsi_graph *graph, const struct dlsi_node *node, uint32_t i, struct dls_error *err);

@@ -110,7 +110,7 @@ int dlsi_tensor_read_file(
 struct rows {
 	const struct dlsi_model_folder *folder;
 	uint32_t input;
-	const struct dlsi_prepare *plan; /* NULL: the sizes are open, and the first item says them */
+	const struct dlsi_prepare *plan; /* NULL: sizes are open, and the first item says them */
 	struct dlsi_prepare own;
 	const char *unbatchable; /* why there may be one only; NULL: as many as a run takes */
 	struct dlsi_buffer block;
@@ -236,6 +236,14 @@ static int add_file(struct rows *rows, const struct dlsi_alloc *alloc, const cha
 	return rc && rc != DLS_ENOMEM ? dlsi_fail_in(err, rc, "%s", path) : rc;
 }
 
+/* Whether one item may have any number of rows: the model mixes them, so that they are no items by themselves. */
+static bool has_open_rows(const struct dlsi_model_folder *folder, uint32_t input)
+{
+	const struct dlsi_graph *graph = folder->graph;
+
+	return graph->unbatchable && graph->values[graph->inputs[input]].open & 1;
+}
+
 int dlsi_model_folder_read(const struct dlsi_model_folder *folder, const struct dlsi_alloc *alloc, uint32_t input,
 	const char *const *paths, uint32_t count, struct dls_tensor **tensor_out, struct dls_error *err)
 {
@@ -248,10 +256,10 @@ int dlsi_model_folder_read(const struct dlsi_model_folder *folder, const struct 
 		return dlsi_fail(err, DLS_EINVAL, "the model has %zu inputs, and none of number %" PRIu32,
 			folder->plan.input_count, input);
 	how = &folder->plan.inputs[input];
-	if (!folder->plan.unsized)
-		rows.plan = how;
-	else if (!how->rank || how->dims[0] != 1)
+	if (folder->plan.unsized && (!how->rank || how->dims[0] != 1))
 		rows.unbatchable = "the input has no first dimension that could be the batch";
+	if (!folder->plan.unsized && !has_open_rows(folder, input))
+		rows.plan = how;
 	if (count < 1 || count > DLSI_TASK_ITEMS)
 		return dlsi_fail(err, DLS_EINVAL, "the input \"%s\" is made of 1 to %d files, not %" PRIu32, how->name,
 			DLSI_TASK_ITEMS, count);

@@ -41,6 +41,18 @@ static bool describe(
 	return known;
 }
 
+/* Where the file leaves the first dimension open, a tensor that fits but for that says how long it is. */
+static void take_rows(
+	const struct dlsi_model_port *port, uint32_t rank, const int64_t *dims, struct dlsi_onnx_shape *shape)
+{
+	bool fits = port->open & 1 && rank && rank == port->rank;
+
+	for (uint32_t i = 1; fits && i < rank; i++)
+		fits = shape->dims[i] == dims[i];
+	if (fits)
+		shape->dims[0] = dims[0];
+}
+
 bool dlsi_model_shapes_described(const struct dlsi_description *description, const struct dlsi_model_port *inputs,
 	size_t count, struct dlsi_onnx_shape *shapes_out)
 {
@@ -59,8 +71,11 @@ int dlsi_model_shape_of_item(const struct dlsi_model_port *port, const struct dl
 	uint32_t whole_rank = rank, batch;
 	bool fits;
 
-	if (describe(port, how, shape_out))
+	if (describe(port, how, shape_out)) {
+		if (how->kind == DLSI_INPUT_TENSOR)
+			take_rows(port, rank, dims, shape_out);
 		return 0;
+	}
 	if (how->kind == DLSI_INPUT_IMAGE && dtype == DLS_UINT8)
 		return dlsi_model_shape_of_photo(port, how, shape_out, err);
 	for (; rank > port->rank && *dims == 1; rank--)

@@ -153,6 +153,36 @@ static const char *keeps_rows(const struct dlsi_graph *graph, const struct dlsi_
 	return dlsi_node_output(graph, node)->rank ? NULL : "leaves no dimension for the batch";
 }
 
+/* A shape that begins with a number of its own and leaves another one to be worked out puts all rows into as many,
+ * however many they are. (With no other one to be worked out there can be one number of rows only.) */
+static const char *reshape_mixes(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	const struct dlsi_value *shape = dlsi_node_input(graph, node, 1);
+	int64_t dims[DLS_TENSOR_RANK];
+	uint32_t rank;
+
+	if (!dlsi_graph_rows_open(graph) || shape->sizes ||
+		dlsi_node_constant_ints(graph, node, 1, dims, DLS_TENSOR_RANK, &rank, NULL) || !rank || dims[0] < 1)
+		return keeps_rows(graph, node);
+	for (uint32_t i = 1; i < rank; i++)
+		if (dims[i] == -1)
+			return "puts the whole batch into so many rows";
+	return keeps_rows(graph, node);
+}
+
+static const char *unsqueeze_mixes(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	uint32_t axes[DLS_TENSOR_RANK], count;
+
+	if (!dlsi_graph_rows_open(graph) ||
+		dlsi_node_axes(graph, node, 1, dlsi_node_output(graph, node)->rank, axes, &count, NULL))
+		return NULL;
+	for (uint32_t i = 0; i < count; i++)
+		if (axes[i] == 0)
+			return "puts the batch in another place than the first";
+	return NULL;
+}
+
 static const char *flatten_mixes(const struct dlsi_graph *graph, const struct dlsi_node *node)
 {
 	int64_t axis = dlsi_node_int(node, "axis", 1);
@@ -258,7 +288,7 @@ const struct dlsi_op dlsi_op_reshape = {
 	.outputs_most = 1,
 	.attributes = reshape,
 	.infer = infer_reshape,
-	.mixes = keeps_rows,
+	.mixes = reshape_mixes,
 	.eval = copy,
 	.moves = 1,
 	.shape_input = 1,
@@ -311,7 +341,7 @@ const struct dlsi_op dlsi_op_unsqueeze = {
 	.outputs_most = 1,
 	.attributes = axes,
 	.infer = infer_unsqueeze,
-	.mixes = keeps_rows,
+	.mixes = unsqueeze_mixes,
 	.eval = copy,
 	.moves = 1,
 };

@@ -280,6 +280,14 @@ static const char *pad_mixes(const struct dlsi_graph *graph, const struct dlsi_n
 							 : dlsi_op_mixes_weights(graph, node);
 }
 
+/* A size for axis 0 cuts or pads the rows, however many there are. */
+static const char *center_crop_pad_mixes(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	return dlsi_graph_rows_open(graph) && dlsi_node_lists_first(node, dlsi_node_output(graph, node)->rank)
+		       ? "cuts or pads axis 0, the batch"
+		       : pad_mixes(graph, node);
+}
+
 static int64_t map_pad(const struct dlsi_node *node, uint32_t axis, int64_t index, int64_t dim)
 {
 	int64_t before = node->pad.before[axis], after = node->pad.after[axis];
@@ -356,7 +364,7 @@ const struct dlsi_op dlsi_op_center_crop_pad = {
 	.outputs_most = 1,
 	.attributes = axes_only,
 	.infer = infer_center_crop_pad,
-	.mixes = pad_mixes,
+	.mixes = center_crop_pad_mixes,
 	.eval = eval_pad,
 	.steps = dlsi_op_steps_slow,
 };

@@ -18,11 +18,20 @@ static int infer_resize(struct dlsi_graph *graph, struct dlsi_node *node, struct
 	return rc ? rc : dlsi_node_set_output(graph, node, input->dtype, input->rank, dims, err);
 }
 
+/* Whether rows become as many as a number says that is none of the batch, however many they are. */
+static bool is_sized(const struct dlsi_graph *graph, const struct dlsi_node *node)
+{
+	const struct dlsi_value *sizes = node->version < 11 ? NULL : dlsi_node_input(graph, node, 3);
+
+	return sizes && dlsi_value_count(sizes) && !sizes->sizes && dlsi_graph_rows_open(graph) &&
+	       dlsi_node_lists_first(node, dlsi_node_output(graph, node)->rank);
+}
+
 static const char *resize_mixes(const struct dlsi_graph *graph, const struct dlsi_node *node)
 {
 	if (!dlsi_node_input(graph, node, 0)->batched)
 		return "is the same for all items";
-	return node->resize->axes[0].same ? NULL : "resizes axis 0, the batch";
+	return node->resize->axes[0].same && !is_sized(graph, node) ? NULL : "resizes axis 0, the batch";
 }
 
 static int64_t map_nearest(const struct dlsi_node *node, uint32_t axis, int64_t index, int64_t dim)

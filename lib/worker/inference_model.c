@@ -75,6 +75,15 @@ static int take_described(
 	return take(model, files, shapes, err);
 }
 
+/* Whether an item may have any number of rows: the model mixes them, so that they are no items by themselves. */
+static bool has_open_rows(const struct dlsi_model *model)
+{
+	for (size_t i = 0; dlsi_model_unbatchable(model) && i < dlsi_model_input_count(model); i++)
+		if (dlsi_model_input(model, i)->open & 1)
+			return true;
+	return false;
+}
+
 static int load(struct dlsi_inference_model *model, const struct dlsi_model_files *files,
 	const struct dlsi_onnx_shape *shapes, struct dls_error *err)
 {
@@ -87,6 +96,8 @@ static int load(struct dlsi_inference_model *model, const struct dlsi_model_file
 		rc = take(model, files, shapes, err);
 	if (rc == 0 && dlsi_model_unsized(model->model))
 		rc = take_described(model, files, err);
+	if (rc == 0 && !dlsi_model_unsized(model->model))
+		model->by_items = has_open_rows(model->model);
 	return rc;
 }
 
@@ -138,7 +149,18 @@ void dlsi_inference_model_destroy(struct dlsi_inference_model *model)
 
 bool dlsi_inference_model_has(const struct dlsi_inference_model *model, const struct dlsi_onnx_shape *shapes)
 {
-	return model->shapes && dlsi_onnx_shapes_equal(model->shapes, shapes, dlsi_model_input_count(model->model));
+	size_t count = dlsi_model_input_count(model->model);
+
+	if (model->shapes || dlsi_model_unsized(model->model))
+		return model->shapes && dlsi_onnx_shapes_equal(model->shapes, shapes, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct dlsi_model_port *port = dlsi_model_input(model->model, i);
+
+		if (port->rank != shapes[i].rank ||
+			memcmp(port->dims, shapes[i].dims, port->rank * sizeof *port->dims) != 0)
+			return false;
+	}
+	return true;
 }
 
 static int shape_of_onnx(const struct dlsi_inference_model *model, const struct dlsi_model_port *port,

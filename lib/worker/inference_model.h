@@ -15,8 +15,9 @@ struct dlsi_inference_model {
 	struct dlsi_loaded_model *shared; /* with other devices */
 	struct dlsi_description description;
 	struct dlsi_model *model;
-	bool by_items;                  /* its sizes are those of the items that it is for */
-	struct dlsi_onnx_shape *shapes; /* if so; NULL: of none, there are only ports to be looked at */
+	bool by_items; /* its sizes are those of the items that it is for */
+	struct dlsi_onnx_shape
+		*shapes; /* if so; NULL: those of the file, and if it has not all only ports to look at */
 	struct dlsi_model_plan plan;
 	struct dls_tensor *inputs;  /* of a run of all `capacity` places */
 	struct dls_tensor *outputs; /* with the dims that those which are bounded had in the last run */

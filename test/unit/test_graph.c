@@ -196,6 +196,32 @@ static void test_batches_of_operators_on_numbers(void **state)
 	assert_batch("in x ? 4\nconst s 4\nnode PRelu x s > y\nout y", NULL);
 }
 
+#define RESIZED(first) "opset 18\nin x " first " 1 2 2\n"
+
+/* A file that leaves the first dimension open says itself what becomes of several rows: its own number in the place of
+ * the batch is no batch. Where it says 1 there are never several, and the 1 counts as the batch. */
+static void test_several_rows_of_an_open_dimension(void **state)
+{
+	(void)state;
+	assert_batch("in x ? 4\nints s 1 -1\nnode Reshape x s > y\nout y", "(Reshape) puts the whole batch");
+	assert_batch("in x ? 4\nints s 2 -1\nnode Reshape x s > r\nints t -1 4\nnode Reshape r t > y\nout y",
+		"'node_r' (Reshape) puts the whole batch");
+	assert_batch("in x 1 4\nints s 1 -1\nnode Reshape x s > y\nout y", NULL);
+	assert_batch("in x ? 4\nints s 1 2 2\nnode Reshape x s > y\nout y", NULL); /* only one row fits */
+	assert_batch("in x ? 4\nints a 0\nnode Unsqueeze x a > y\nout y", "(Unsqueeze) puts the batch in another");
+	assert_batch("in x ? 4\nints a 1\nnode Unsqueeze x a > y\nout y", NULL);
+	assert_batch("in x 1 4\nints a 0\nnode Unsqueeze x a > y\nout y", NULL);
+	assert_batch(RESIZED("?") "ints s 1 1 4 4\nnode Resize x - - s > y\nout y", "(Resize) resizes axis 0");
+	assert_batch(RESIZED("1") "ints s 1 1 4 4\nnode Resize x - - s > y\nout y", NULL);
+	assert_batch(RESIZED("?") "ints s 4 4\nnode Resize x - - s > y axes:I=2,3\nout y", NULL);
+	assert_batch(RESIZED("?") "node Shape x > h end:i=2\nints w 4 4\nnode Concat h w > s axis:i=0\n"
+				  "node Resize x - - s > y\nout y",
+		NULL);
+	assert_batch("opset 18\nin x ? 4\nints s 1 3\nnode CenterCropPad x s > y\nout y", "cuts or pads axis 0");
+	assert_batch("opset 18\nin x ? 4\nints s 3\nnode CenterCropPad x s > y axes:I=1\nout y", NULL);
+	assert_batch("opset 18\nin x 1 4\nints s 1 3\nnode CenterCropPad x s > y\nout y", NULL);
+}
+
 static int try(const char *text, struct dls_error *err)
 {
 	struct dlsi_rng rng = unit_rng(1);
@@ -387,5 +413,6 @@ static void test_memory_exhaustion_is_an_error(void **state)
 }
 
 UNIT_MAIN(test_shapes, test_nodes_come_after_what_they_take, test_constants_come_from_everywhere,
-	test_batches_are_sound_or_refused, test_batches_of_operators_on_numbers, test_wrong_models_are_refused,
-	test_long_chains_are_sorted, test_memory_is_a_small_multiple_of_the_file, test_memory_exhaustion_is_an_error)
+	test_batches_are_sound_or_refused, test_batches_of_operators_on_numbers, test_several_rows_of_an_open_dimension,
+	test_wrong_models_are_refused, test_long_chains_are_sorted, test_memory_is_a_small_multiple_of_the_file,
+	test_memory_exhaustion_is_an_error)

@@ -273,7 +273,8 @@ static void give_counts(struct dls_task *task)
 	}
 }
 
-static void test_results_are_as_large_as_their_items_make_them(void **state)
+/* Runs the task on a model of one file and leaves its results. */
+static void run_text(const char *text, struct dls_task *task, struct dlsi_buffer *page_out)
 {
 	const struct dls_error missing = {.code = DLS_EHANDLER, .text = "nothing was given"};
 	struct dlsi_rng rng = unit_rng(1);
@@ -281,22 +282,31 @@ static void test_results_are_as_large_as_their_items_make_them(void **state)
 	struct dlsi_loaded *loaded;
 	struct dlsi_model_file onnx = {.name = "model.onnx"};
 	struct dlsi_model_files files = {.at = &onnx, .count = 1};
-	struct dlsi_buffer file, page;
-	struct dls_task task;
+	struct dlsi_buffer file;
 	uint32_t failed;
 
-	(void)state;
-	unit_onnx(&file, &rng, "in x 3\nnode NonZero x > y\nout y\n");
+	unit_onnx(&file, &rng, text);
 	onnx.bytes = dlsi_frame_copy(unit_alloc(), file.data, file.length);
 	dlsi_buffer_fini(&file);
-	give_counts(&task);
 	loaded = begin(0, &inference);
-	dlsi_inference_run(inference, &files, &task);
+	dlsi_inference_run(inference, &files, task);
 	dlsi_inference_destroy(inference);
 	dlsi_loaded_destroy(loaded);
-	dlsi_buffer_init(&page, unit_alloc());
-	assert_int_equal(dlsi_task_finish(&task, &missing, &page, &failed), 0);
+	dlsi_buffer_init(page_out, unit_alloc());
+	assert_int_equal(dlsi_task_finish(task, &missing, page_out, &failed), 0);
 	assert_int_equal(failed, 0);
+	dlsi_task_fini(task);
+	dlsi_frame_unref(onnx.bytes);
+}
+
+static void test_results_are_as_large_as_their_items_make_them(void **state)
+{
+	struct dlsi_buffer page;
+	struct dls_task task;
+
+	(void)state;
+	give_counts(&task);
+	run_text("in x 3\nnode NonZero x > y\nout y\n", &task, &page);
 	for (uint32_t i = 0; i < ITEMS; i++) {
 		struct dlsi_field field = read_row(&page, i);
 
@@ -304,9 +314,43 @@ static void test_results_are_as_large_as_their_items_make_them(void **state)
 		assert_int_equal(field.dims[1], i % 4);
 		assert_int_equal(field.bytes.length, i % 4 * sizeof(int64_t));
 	}
-	dlsi_task_fini(&task);
 	dlsi_buffer_fini(&page);
-	dlsi_frame_unref(onnx.bytes);
+}
+
+/* Item i has i / 3 % 4 + 1 rows, so that some follow others of the same shape. */
+static uint32_t rows_of(uint32_t i)
+{
+	return i / 3 % 4 + 1;
+}
+
+static void test_an_item_has_as_many_rows_as_the_file_leaves_open(void **state)
+{
+	static float numbers[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	struct dlsi_id job = {{1}};
+	struct dlsi_buffer page;
+	struct dls_task task;
+
+	(void)state;
+	assert_int_equal(dlsi_task_init(&task, unit_alloc(), &job, 1, 0, ITEMS, "{}"), 0);
+	for (uint32_t i = 0; i < ITEMS; i++) {
+		struct dlsi_field field = {.media = DLSI_MEDIA_TENSOR,
+			.dtype = DLS_FLOAT32,
+			.rank = 2,
+			.dims = {rows_of(i), 2},
+			.bytes = {(uint8_t *)numbers, rows_of(i) * 2 * (uint32_t)sizeof *numbers}};
+
+		assert_int_equal(dlsi_task_inputs_add(&task.inputs, &field, 1, NULL), 0);
+	}
+	run_text("in x ? 2\nnode ReduceMax x > y axes:I=0 keepdims:i=0\nout y\n", &task, &page);
+	for (uint32_t i = 0; i < ITEMS; i++) {
+		struct dlsi_field field = read_row(&page, i);
+		float largest[2];
+
+		assert_true(field.rank == 1 && field.dims[0] == 2 && field.bytes.length == sizeof largest);
+		memcpy(largest, field.bytes.data, sizeof largest);
+		assert_true(largest[0] == (float)(2 * rows_of(i) - 2) && largest[1] == (float)(2 * rows_of(i) - 1));
+	}
+	dlsi_buffer_fini(&page);
 }
 
 static void test_keeps_only_so_many_models(void **state)
@@ -440,5 +484,6 @@ static void test_a_cancelled_task_is_not_run(void **state)
 
 UNIT_MAIN(test_the_best_classes_of_each_good_item, test_whole_outputs_with_softmax,
 	test_a_model_without_description_wants_its_own_tensors, test_a_model_that_cannot_be_loaded_fails_all,
-	test_results_are_as_large_as_their_items_make_them, test_keeps_only_so_many_models,
-	test_keeps_only_so_many_bytes_of_models, test_devices_share_a_model, test_a_cancelled_task_is_not_run)
+	test_results_are_as_large_as_their_items_make_them, test_an_item_has_as_many_rows_as_the_file_leaves_open,
+	test_keeps_only_so_many_models, test_keeps_only_so_many_bytes_of_models, test_devices_share_a_model,
+	test_a_cancelled_task_is_not_run)

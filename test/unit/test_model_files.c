@@ -189,6 +189,46 @@ static void test_items_that_run_one_by_one(void **state)
 	dlsi_model_folder_close(&model);
 }
 
+/* What mixes its rows takes any number of them as its one item, where the file leaves that open. */
+static void test_an_item_of_any_number_of_rows(void **state)
+{
+	static const int64_t two[] = {2}, three[] = {3};
+	struct dlsi_rng rng = unit_rng(1);
+	struct dlsi_buffer file;
+	struct dlsi_model_folder model;
+	struct dls_tensor *tensor;
+	const char *paths[2];
+	char onnx[256], npy[256];
+
+	(void)state;
+	snprintf(folder, sizeof folder, "%s", unit_folder());
+	unit_onnx(&file, &rng, "in x ? 2\nnode ReduceMax x > y axes:I=0\nout y\n");
+	write_file("net.onnx", &file);
+	dlsi_buffer_fini(&file);
+	snprintf(onnx, sizeof onnx, "%s", path_of("net.onnx"));
+	model = open_model(onnx);
+	snprintf(npy, sizeof npy, "%s", path_of("x.npy"));
+	paths[0] = paths[1] = npy;
+	for (int64_t rows = 1; rows < 6; rows++) {
+		write_npy("x.npy", rows, 1, two);
+		tensor = read_all(&model, paths, 1);
+		assert_true(tensor->rank == 2 && tensor->dims[0] == rows && tensor->dims[1] == 2);
+		assert_int_equal(tensor->bytes, (size_t)rows * 2 * sizeof(float));
+		dlsi_free(unit_alloc(), tensor);
+	}
+	write_npy("x.npy", 2, 0, two);
+	tensor = read_all(&model, paths, 1);
+	assert_true(tensor->rank == 2 && tensor->dims[0] == 1 && tensor->dims[1] == 2);
+	dlsi_free(unit_alloc(), tensor);
+	assert_refused(
+		&model, paths, 2, DLS_EINVAL, "x.npy: this is more than one item, and node 'node_y' (ReduceMax)");
+	write_npy("x.npy", 2, 1, three);
+	assert_refused(&model, paths, 1, DLS_EINVAL, "this item is float32 [2, 3]");
+	write_npy("x.npy", 0, 1, two);
+	assert_refused(&model, paths, 1, DLS_EINVAL, "float32 [0, 2], which no item can have");
+	dlsi_model_folder_close(&model);
+}
+
 static void test_memory_runs_out(void **state)
 {
 	static const int64_t item[] = {1, 28, 28};
@@ -221,4 +261,4 @@ static void test_memory_runs_out(void **state)
 }
 
 UNIT_MAIN(test_forms_one_behind_the_other, test_rows_of_another_type, test_more_items_than_a_run_takes,
-	test_items_that_run_one_by_one, test_memory_runs_out)
+	test_items_that_run_one_by_one, test_an_item_of_any_number_of_rows, test_memory_runs_out)
