@@ -281,6 +281,23 @@ def same(ours, theirs):
     assert numpy.allclose(ours, theirs, rtol=1e-3, atol=1e-4, equal_nan=True)
 
 
+ROWS = numpy.array([[1, 2, 3, 0], [-numpy.inf, 1, 2, 0], [0] + [-numpy.inf] * 3, [-numpy.inf] * 4, [3e38, -3e38, 3e38, 1],
+                    [numpy.inf, 1, 2, 0], [1, numpy.nan, 2, 0], [numpy.inf, -numpy.inf, 0, 1]], numpy.float32)
+MASKED = 5  # rows before those that have no answer
+
+
+@pytest.mark.parametrize("op", ["Softmax", "LogSoftmax"])
+@pytest.mark.parametrize("times, inner", [(1, 1), (2, 1), (7, 1), (64, 1), (1, 3), (1, 16)])
+def test_softmax_of_what_is_masked(engine, op, times, inner):
+    """Minus infinity is what masks put there. A row with NaN or infinity has NaN in it, though not everywhere."""
+    x = numpy.repeat(numpy.concatenate([ROWS] * times, axis=1)[:, :, None], inner, axis=2)
+    model = one(op, "x", dims=["N", *x.shape[1:]], axis=1, opset=13).SerializeToString()
+    theirs, = reference(model, {"x": x})
+    ours, = engine(model, [x], len(x), [x.shape])
+    same(ours[:MASKED], theirs[:MASKED])
+    assert numpy.isnan(ours[MASKED:]).any(axis=1).all()
+
+
 @pytest.mark.parametrize("name", NUMBERLESS)
 def test_weights_that_are_no_numbers(engine, name):
     model, dims = NUMBERLESS[name]

@@ -344,6 +344,39 @@ def test_operator(name, engine):
         assert_equal(ours, theirs)
 
 
+def shapes(arrays):
+    return [array.shape for array in arrays]
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if any("N" in shape for shape in case[2].values())])
+def test_no_items(name, process, tmp_path):
+    """A batch of nothing gives nothing, in the shape that ONNX Runtime gives it; or both refuse it."""
+    opset, body, inputs, constants = CASES[name]
+    model = made(opset, body, inputs, constants, numpy.random.default_rng(1))
+    arrays = {port: numpy.zeros([0 if side == "N" else side for side in shape], numpy.float32) for port, shape in inputs.items()}
+    (tmp_path / "model.onnx").write_bytes(model)
+    process.load(tmp_path / "model.onnx")
+    try:
+        theirs = shapes(reference(model, arrays))
+    except Exception:  # pylint: disable=broad-except
+        with pytest.raises(Refused, match="cannot make float32 .0, 6"):
+            process.run(list(arrays.values()), 0)
+        return
+    assert shapes(process.run(list(arrays.values()), 0)[1]) == theirs
+
+
+def test_a_leading_one_is_the_batch(process, tmp_path):
+    """What a file with a first dimension of 1 gives for several items, of which ONNX Runtime takes no more than one."""
+    constants = {"s": ints(1, 2, 6), "t": ints(1, -1), "w": (12, 5)}
+    model = made(13, "a = Reshape(x, s) b = Softmax(a) c = Reshape(b, t) y = MatMul(c, w)", {"x": (1, 12)}, constants,
+                 numpy.random.default_rng(1))
+    items = numpy.random.default_rng(2).standard_normal((5, 12), numpy.float32)
+    (tmp_path / "model.onnx").write_bytes(model)
+    process.load(tmp_path / "model.onnx")
+    alone = numpy.concatenate([reference(model, {"x": item[None]})[0] for item in items])
+    assert_equal(process.run([items], 5)[1], [alone])
+
+
 GEMM_C = (None, (), (1,), (5,), (1, 5), (3, 1), (3, 5))
 
 

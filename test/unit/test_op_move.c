@@ -42,6 +42,8 @@ static void test_pads_of_every_mode(void **state)
 	UNIT_GIVES("floats f 1 2 3\nints p 2 3\nnode Pad f p > y mode:s=edge", 1, 1, 1, 2, 3, 3, 3, 3);
 	UNIT_GIVES("opset 19\nfloats f 1 2 3\nints p 4 2\nnode Pad f p > y mode:s=wrap", 3, 1, 2, 3, 1, 2, 3, 1, 2);
 	UNIT_GIVES("opset 18\n" MATRIX "ints p 1 0\nints a -2\nnode Pad m p - a > y", 0, 0, 0, 1, 2, 3, 4, 5, 6);
+	UNIT_GIVES(MATRIX "ints p 1 0 0 2\nnode Pad m p > y", 0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 4, 5, 6, 0, 0);
+	UNIT_GIVES(MATRIX "ints p 0 1 1 -2\nnode Pad m p > y", 0, 1, 0, 4, 0, 0);
 	UNIT_GIVES("ints f 1 2\nints p 1 1\nints v -3\nnode Pad f p v > y", -3, 1, 2, -3);
 	unit_op_refuses(EMPTY "ints p 0 1 0 0\nnode Pad m p > y mode:s=edge", DLS_EFORMAT, "which has none");
 	unit_op_refuses("floats f 1 2\nints p 1 2 3\nnode Pad f p > y", DLS_EFORMAT, "3 pads for 1 axes");
@@ -76,6 +78,33 @@ static void test_parts_and_wholes(void **state)
 	UNIT_GIVES("floats f 1 2\nints d 2 1\nnode Reshape f d > m\nints s 3\nnode Expand m s > y", 1, 1, 1, 2, 2, 2);
 	unit_op_gives("floats f 1\nints s 2 0\nnode Expand f s > y", 0, NULL);
 	unit_op_refuses(SIX "ints s 4\nnode Expand f s > y", DLS_EFORMAT, "cannot repeat");
+}
+
+#define SHAPED "node Reshape m s > r\nnode Shape r > y"
+
+/* 0 takes the size of the same axis of the input, unless it is allowed to be a size itself; -1 is what is left. */
+static void test_shapes(void **state)
+{
+	(void)state;
+	UNIT_GIVES(MATRIX "ints s 3 2\nnode Reshape m s > y", 1, 2, 3, 4, 5, 6);
+	UNIT_GIVES(MATRIX "ints s -1\n" SHAPED, 6);
+	UNIT_GIVES(MATRIX "ints s 0 -1\n" SHAPED, 2, 3);
+	UNIT_GIVES(MATRIX "ints s 0 1 -1\n" SHAPED, 2, 1, 3);
+	UNIT_GIVES(MATRIX "ints s -1 0\n" SHAPED, 2, 3);
+	UNIT_GIVES(MATRIX "ints s 1 -1 2 1\n" SHAPED, 1, 3, 2, 1);
+	UNIT_GIVES("floats m 7\nints s\nnode Reshape m s > r\nnode Shape r > h\nnode Size h > y", 0);
+	UNIT_GIVES(EMPTY "ints s 0 0\n" SHAPED, 2, 0);
+	UNIT_GIVES("opset 14\n" EMPTY "ints s 0 5\nnode Reshape m s > r allowzero:i=1\nnode Shape r > y", 0, 5);
+	UNIT_GIVES("opset 14\n" EMPTY "ints s 5 -1\nnode Reshape m s > r\nnode Shape r > y", 5, 0);
+	unit_op_refuses(EMPTY "ints s 0 5\nnode Reshape m s > y", DLS_EFORMAT, "cannot make float32 [2, 0]");
+	unit_op_refuses("opset 14\n" MATRIX "ints s 0 6\nnode Reshape m s > y allowzero:i=1", DLS_EFORMAT, "[0, 6]");
+	unit_op_refuses(
+		"opset 14\n" EMPTY "ints s 0 -1\nnode Reshape m s > y allowzero:i=1", DLS_EFORMAT, "cannot make");
+	unit_op_refuses(MATRIX "ints s 0 0\nnode Reshape m s > a\nints t 3 0\nnode Reshape a t > y", DLS_EFORMAT,
+		"cannot make float32 [2, 3] into [3, 3]");
+	unit_op_refuses(MATRIX "ints s -1 -1\nnode Reshape m s > y", DLS_EFORMAT, "cannot make");
+	unit_op_refuses(MATRIX "ints s -2 3\nnode Reshape m s > y", DLS_EFORMAT, "cannot make");
+	unit_op_refuses(MATRIX "ints s -1 4\nnode Reshape m s > y", DLS_EFORMAT, "cannot make");
 }
 
 static void test_axes_of_one(void **state)
@@ -368,7 +397,7 @@ static void test_memory_runs_out(void **state)
 	dlsi_buffer_fini(&file);
 }
 
-UNIT_MAIN(test_slices, test_pads_of_every_mode, test_centres, test_parts_and_wholes, test_axes_of_one,
+UNIT_MAIN(test_slices, test_pads_of_every_mode, test_centres, test_parts_and_wholes, test_shapes, test_axes_of_one,
 	test_transpositions, test_indices_are_checked, test_scattering, test_casts_of_what_does_not_fit, test_ranges,
 	test_matrices, test_sums_along, test_orders, test_sizes_that_elements_tell, test_resizing, test_rows_stay_apart,
 	test_mixed_rows_are_seen, test_memory_runs_out)

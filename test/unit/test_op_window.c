@@ -1,4 +1,5 @@
-/* Pools in the corners of their windows, computed by hand: by the device and by the operator's own eval. */
+/* Convolutions, and pools in the corners of their windows, computed by hand: by the device and by the operator's own
+ * eval. */
 #include "device/device.h"
 #include "device/model.h"
 #include "op/list.h"
@@ -20,7 +21,34 @@ struct example {
 #define AVERAGE(dims, attributes)        POOL("AveragePool", dims, attributes)
 #define MAX(dims, attributes)            POOL("MaxPool", dims, attributes)
 
+#define CONV(operator, dims, kernel, weights, attributes)                                                              \
+	"in x 1 1 " dims "\nfloats v " weights "\nints s 1 1 " kernel "\nnode Reshape v s > w\nnode "                  \
+	operator" x w > y " attributes "\nout y\n"
+#define FOUR(attributes) CONV("Conv", "2 2", "2 2", "1 10 100 1000", attributes)
+#define PAIR(attributes) CONV("Conv", "3", "2", "1 10", attributes)
+
 static const struct example examples[] = {
+	/* a digit of the result for each pixel under the window: the order of pads is top, left, bottom, right */
+	{FOUR(""), {1, 2, 3, 4}, {4321}},
+	{FOUR("pads:I=1,0,0,0"), {1, 2, 3, 4}, {2100, 4321}},
+	{FOUR("pads:I=0,1,0,0"), {1, 2, 3, 4}, {3010, 4321}},
+	{FOUR("pads:I=0,0,1,0"), {1, 2, 3, 4}, {4321, 43}},
+	{FOUR("pads:I=0,0,0,1"), {1, 2, 3, 4}, {4321, 402}},
+	{FOUR("pads:I=1,0,2,1"), {1, 2, 3, 4}, {2100, 200, 4321, 402, 43, 4, 0, 0}},
+	{FOUR("pads:I=1,2,3,4 strides:I=3,3"), {1, 2, 3, 4}, {0, 200, 0, 0, 0, 0}},
+	/* an odd pixel of padding comes after the image, or before it */
+	{PAIR("auto_pad:s=SAME_UPPER"), {1, 2, 3}, {21, 32, 3}},
+	{PAIR("auto_pad:s=SAME_LOWER"), {1, 2, 3}, {10, 21, 32}},
+	{PAIR("auto_pad:s=SAME_UPPER strides:I=2"), {1, 2, 3}, {21, 3}},
+	{PAIR("auto_pad:s=SAME_LOWER strides:I=2"), {1, 2, 3}, {10, 32}},
+	{PAIR("auto_pad:s=VALID strides:I=2"), {1, 2, 3}, {21}},
+	{PAIR("dilations:I=2 pads:I=1,0"), {1, 2, 3}, {20, 31}},
+	/* the way back: each pixel gives the whole window, and pads are cut off */
+	{CONV("ConvTranspose", "2", "2", "1 10", "strides:I=2"), {1, 2}, {1, 10, 2, 20}},
+	{CONV("ConvTranspose", "2", "2", "1 10", ""), {1, 2}, {1, 12, 20}},
+	{CONV("ConvTranspose", "2", "2", "1 10", "pads:I=1,0"), {1, 2}, {12, 20}},
+	{CONV("ConvTranspose", "2", "2", "1 10", "pads:I=0,1"), {1, 2}, {1, 12}},
+	{CONV("ConvTranspose", "2", "2", "1 10", "strides:I=2 output_padding:I=1"), {1, 2}, {1, 10, 2, 20, 0}},
 	/* pads and what ceil_mode lets stick out behind them */
 	{AVERAGE("4", "kernel_shape:I=3 strides:I=3 pads:I=1,1 ceil_mode:i=1"), {1, 2, 3, 4}, {1.5F, 3.5F}},
 	{AVERAGE("4", "kernel_shape:I=3 strides:I=3 pads:I=1,1 ceil_mode:i=1 count_include_pad:i=1"), {1, 2, 3, 4},
@@ -140,10 +168,12 @@ static void evaluate(const struct example *example)
 	struct dlsi_graph *graph = load(&file, example->model);
 	const struct dlsi_node *node = &graph->nodes[0];
 	float output[MOST];
-	struct dlsi_view in = view(dlsi_node_input(graph, node, 0), (void *)example->input);
+	struct dlsi_view in[] = {view(dlsi_node_input(graph, node, 0), (void *)example->input), {0}};
 	struct dlsi_view out = view(dlsi_node_output(graph, node), output);
 
-	assert_int_equal(node->op->eval(node, &in, &out, unit_alloc(), NULL), 0);
+	if (node->input_count > 1)
+		in[1] = view(dlsi_node_input(graph, node, 1), (void *)dlsi_node_input(graph, node, 1)->data);
+	assert_int_equal(node->op->eval(node, in, &out, unit_alloc(), NULL), 0);
 	compare(example, "eval", output, dlsi_view_count(&out));
 	dlsi_graph_destroy(graph);
 	dlsi_buffer_fini(&file);
