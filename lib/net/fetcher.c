@@ -176,13 +176,19 @@ static struct dlsi_transfer *find(const struct dlsi_fetcher *fetcher, const stru
 static void take_record(struct dlsi_fetcher *fetcher, struct dlsi_holder *holder, const struct dlsi_record *record,
 	struct dlsi_frame *frame, int64_t now_ns)
 {
-	uint64_t number = record->kind == DLSI_DATA ? record->data.fetch : record->error.fetch, before;
+	uint64_t number = record->kind == DLSI_DATA   ? record->data.fetch
+			  : record->kind == DLSI_LENT ? record->lent.fetch
+						      : record->error.fetch;
 	struct dlsi_transfer *transfer = find(fetcher, holder, number);
 	struct dls_error err = {0};
+	uint64_t before;
 	int rc;
 
-	if (!transfer)
+	if (!transfer) {
+		if (record->kind == DLSI_LENT)
+			dlsi_holder_close(holder, number);
 		return;
+	}
 	before = dlsi_transfer_progress(transfer);
 	rc = dlsi_transfer_take(transfer, record, frame, &err);
 	if (dlsi_transfer_progress(transfer) > before)
@@ -202,7 +208,7 @@ static void take_message(
 		while (dlsi_message_next(&message, &record)) {
 			bool has_frame = dlsi_record_frames(&record) > 0;
 
-			if (record.kind == DLSI_DATA || record.kind == DLSI_ERROR)
+			if (record.kind == DLSI_DATA || record.kind == DLSI_LENT || record.kind == DLSI_ERROR)
 				take_record(
 					fetcher, holder, &record, has_frame ? arrival->frames[frame] : NULL, now_ns);
 			frame += has_frame;

@@ -56,6 +56,15 @@ int dlsi_holder_send(struct dlsi_holder *holder, struct dls_error *err)
 	return rc == DLS_ENOMEM ? dlsi_fail_memory(err) : 0;
 }
 
+void dlsi_holder_close(struct dlsi_holder *holder, uint64_t fetch)
+{
+	struct dlsi_message_writer writer = dlsi_holder_begin(holder);
+	struct dlsi_record close = {.kind = DLSI_CLOSE, .close = {.fetch = fetch}};
+
+	dlsi_message_add(&writer, &close);
+	dlsi_holder_send(holder, NULL);
+}
+
 void dlsi_holder_probe(struct dlsi_holder *holder, int64_t now_ns)
 {
 	struct dlsi_message_writer writer;

@@ -17,6 +17,7 @@ struct dlsi_holder {
 	int64_t idle_since_ns;   /* when there are none */
 	int64_t silent_since_ns; /* since when transfers have waited for it in vain; DLSI_HOLDER_NOT_SILENT */
 	int64_t probe_ns;        /* not to be probed before */
+	bool is_closed_to_us;    /* its memory: not to be asked for again */
 	struct dlsi_buffer message;
 	const struct dlsi_alloc *alloc;
 	char endpoint[DLSI_ENDPOINT_BYTES + 1];
@@ -31,6 +32,10 @@ void dlsi_holder_destroy(struct dlsi_holder *holder);
  * connection begins anew. Errors: DLS_ENOMEM. */
 struct dlsi_message_writer dlsi_holder_begin(struct dlsi_holder *holder);
 int dlsi_holder_send(struct dlsi_holder *holder, struct dls_error *err);
+
+/* It may have back the memory that it lent for this fetch. Without memory for the message that waits for the end of the
+ * connection. */
+void dlsi_holder_close(struct dlsi_holder *holder, uint64_t fetch);
 
 /* Asks for nothing that it could have: any answer shows that it is there. Once a second at most over one connection. */
 void dlsi_holder_probe(struct dlsi_holder *holder, int64_t now_ns);

@@ -2,6 +2,12 @@
 
 #include "base/limits.h"
 
+struct loan {
+	struct dlsi_list node;
+	uint64_t fetch;
+	struct dlsi_frame *frame;
+};
+
 struct dlsi_reader *dlsi_reader_create(
 	const struct dlsi_alloc *alloc, struct dlsi_peer peer, struct dlsi_backlog *whole)
 {
@@ -14,6 +20,7 @@ struct dlsi_reader *dlsi_reader_create(
 	dlsi_list_init(&reader->node);
 	dlsi_list_init(&reader->waiting_node);
 	dlsi_list_init(&reader->questions);
+	dlsi_list_init(&reader->lent);
 	reader->backlog = dlsi_backlog_of_peer(whole);
 	if (reader->backlog)
 		return reader;
@@ -21,8 +28,18 @@ struct dlsi_reader *dlsi_reader_create(
 	return NULL;
 }
 
+static void take_back(struct dlsi_reader *reader, struct loan *loan)
+{
+	dlsi_list_remove(&loan->node);
+	dlsi_frame_unref(loan->frame);
+	dlsi_free(reader->alloc, loan);
+	reader->lent_count--;
+}
+
 void dlsi_reader_destroy(struct dlsi_reader *reader)
 {
+	dlsi_list_each (node, &reader->lent)
+		take_back(reader, dlsi_list_entry(node, struct loan, node));
 	dlsi_list_each (node, &reader->questions)
 		dlsi_reader_drop(reader, dlsi_list_entry(node, struct dlsi_question, node));
 	dlsi_list_remove(&reader->node);
@@ -69,4 +86,30 @@ void dlsi_reader_drop(struct dlsi_reader *reader, struct dlsi_question *question
 	dlsi_list_remove(&question->node);
 	dlsi_free(reader->alloc, question);
 	reader->question_count--;
+}
+
+bool dlsi_reader_lend(struct dlsi_reader *reader, uint64_t fetch, struct dlsi_frame *frame_take)
+{
+	struct loan *loan =
+		reader->lent_count == DLSI_FETCHES_AT_ONCE ? NULL : dlsi_malloc(reader->alloc, sizeof *loan);
+
+	if (!loan) {
+		dlsi_frame_unref(frame_take);
+		return false;
+	}
+	*loan = (struct loan){.fetch = fetch, .frame = frame_take};
+	dlsi_list_init(&loan->node);
+	dlsi_list_append(&reader->lent, &loan->node);
+	reader->lent_count++;
+	return true;
+}
+
+void dlsi_reader_close(struct dlsi_reader *reader, uint64_t fetch)
+{
+	dlsi_list_each (node, &reader->lent) {
+		struct loan *loan = dlsi_list_entry(node, struct loan, node);
+
+		if (loan->fetch == fetch)
+			take_back(reader, loan);
+	}
 }

@@ -10,7 +10,8 @@
 
 struct dlsi_question {
 	struct dlsi_list node;
-	bool is_open; /* an OPEN, of whose fields the first three here are */
+	bool is_open;   /* an OPEN, of whose fields the first three here are */
+	bool is_direct; /* which asks for memory, and may */
 	struct dlsi_read read;
 };
 
@@ -21,6 +22,8 @@ struct dlsi_reader {
 	struct dlsi_backlog *backlog;
 	struct dlsi_list questions; /* in the order in which they came */
 	unsigned question_count;
+	struct dlsi_list lent;
+	unsigned lent_count;
 	const struct dlsi_alloc *alloc;
 };
 
@@ -28,7 +31,7 @@ struct dlsi_reader {
 struct dlsi_reader *dlsi_reader_create(
 	const struct dlsi_alloc *alloc, struct dlsi_peer peer, struct dlsi_backlog *whole);
 
-/* Leaves the lists too; its questions are dropped. */
+/* Leaves the lists too; its questions are dropped, and what it was lent is taken back. */
 void dlsi_reader_destroy(struct dlsi_reader *reader);
 
 /* The question that is next; NULL if there is none, or no room for its answer yet. */
@@ -40,5 +43,12 @@ bool dlsi_reader_is_free(const struct dlsi_reader *reader, const struct dlsi_que
 /* Keeps a copy for later; false if the reader has its limit of them, or memory is exhausted. */
 bool dlsi_reader_keep(struct dlsi_reader *reader, const struct dlsi_question *question);
 void dlsi_reader_drop(struct dlsi_reader *reader, struct dlsi_question *question);
+
+/* Keeps the frame, a reference that becomes the reader's, for this fetch until it is closed; false, and the reference
+ * is dropped, if the reader has as many as it may, or memory is exhausted. */
+bool dlsi_reader_lend(struct dlsi_reader *reader, uint64_t fetch, struct dlsi_frame *frame_take);
+
+/* An unknown fetch is ignored. */
+void dlsi_reader_close(struct dlsi_reader *reader, uint64_t fetch);
 
 #endif

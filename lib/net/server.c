@@ -3,6 +3,7 @@
 #include "base/crc32c.h"
 #include "base/limits.h"
 #include "base/random.h"
+#include "net/direct.h"
 
 enum {
 	ARRIVALS_PER_STEP = 64,
@@ -20,7 +21,7 @@ int dlsi_server_init(struct dlsi_server *server, const struct dlsi_alloc *alloc,
 		.timeout_ms = TIMEOUT_MS};
 	int rc;
 
-	*server = (struct dlsi_server){.alloc = alloc, .offers = offers};
+	*server = (struct dlsi_server){.alloc = alloc, .offers = offers, .witness = dlsi_random_id()};
 	rc = dlsi_backlog_create(alloc, &server->backlog, err);
 	if (rc)
 		return rc;
@@ -139,6 +140,29 @@ static int send_chunk(struct dlsi_server *server, struct dlsi_reader *reader, co
 	return rc;
 }
 
+/* Lends the whole blob; false: it is answered as ever. */
+static bool lend(struct dlsi_server *server, struct dlsi_reader *reader, struct dlsi_offer *offer, uint64_t fetch)
+{
+	uint64_t total = dlsi_offer_length(offer);
+	struct dlsi_record record = {.kind = DLSI_LENT, .lent = {.fetch = fetch, .total = total}};
+	struct dlsi_direct_place place;
+	struct dlsi_frame *frame;
+
+	if (!dlsi_offer_is_in_memory(offer) || dlsi_offer_read(offer, 0, (size_t)total, &frame, NULL))
+		return false;
+	place = dlsi_direct_lend(dlsi_frame_data(frame), &server->witness);
+	record.lent.process = place.process;
+	record.lent.address = place.address;
+	record.lent.witness_address = place.witness_address;
+	record.lent.witness = place.witness;
+	if (!dlsi_reader_lend(reader, fetch, frame))
+		return false;
+	if (send_record(server, reader, &record, NULL) == 0)
+		return true;
+	dlsi_reader_close(reader, fetch);
+	return false;
+}
+
 static int answer(struct dlsi_server *server, struct dlsi_reader *reader, const struct dlsi_question *question)
 {
 	const struct dlsi_read *read = &question->read;
@@ -150,10 +174,14 @@ static int answer(struct dlsi_server *server, struct dlsi_reader *reader, const 
 	int rc = dlsi_offers_open(server->offers, &read->token, &read->name, &offer, &err);
 
 	if (rc == 0) {
+		bool is_lent = question->is_direct && lend(server, reader, offer, read->fetch);
+
 		record.data.total = dlsi_offer_length(offer);
 		if (!question->is_open)
 			rc = read_chunk(offer, read, &chunk, &err);
 		dlsi_offer_release(offer);
+		if (is_lent)
+			return 0;
 	}
 	if (rc)
 		return send_error(server, reader, read->fetch, &err);
@@ -189,25 +217,44 @@ static bool take_question(struct dlsi_server *server, struct dlsi_peer peer, con
 	return true;
 }
 
+static void take_close(struct dlsi_server *server, struct dlsi_peer peer, uint64_t fetch)
+{
+	struct dlsi_id key = key_of(peer);
+	struct dlsi_reader *reader = dlsi_map_get(&server->reader_by_peer, &key);
+
+	if (reader)
+		dlsi_reader_close(reader, fetch);
+}
+
+/* False: it is no question. */
+static bool read_question(
+	const struct dlsi_server *server, const struct dlsi_record *record, struct dlsi_question *question_out)
+{
+	const struct dlsi_open *open = &record->open;
+
+	*question_out = (struct dlsi_question){.is_open = record->kind == DLSI_OPEN};
+	if (record->kind == DLSI_READ)
+		question_out->read = record->read;
+	else
+		question_out->read = (struct dlsi_read){.fetch = open->fetch, .token = open->token, .name = open->name};
+	question_out->is_direct =
+		question_out->is_open && open->direct && dlsi_transport_is_from_here(server->transport);
+	return record->kind == DLSI_READ || record->kind == DLSI_OPEN;
+}
+
 static void take_message(struct dlsi_server *server, const struct dlsi_arrival *arrival)
 {
+	struct dlsi_question question;
 	struct dlsi_message message;
 	struct dlsi_record record;
 	bool there = true;
 
 	if (dlsi_message_open(arrival->block, arrival->length, arrival->frame_count, &message, NULL) == 0) {
 		while (there && dlsi_message_next(&message, &record)) {
-			struct dlsi_question question = {.is_open = record.kind == DLSI_OPEN};
-
-			if (record.kind == DLSI_READ)
-				question.read = record.read;
-			else if (record.kind == DLSI_OPEN)
-				question.read = (struct dlsi_read){.fetch = record.open.fetch,
-					.token = record.open.token,
-					.name = record.open.name};
-			else
-				continue;
-			there = take_question(server, arrival->peer, &question);
+			if (record.kind == DLSI_CLOSE)
+				take_close(server, arrival->peer, record.close.fetch);
+			else if (read_question(server, &record, &question))
+				there = take_question(server, arrival->peer, &question);
 		}
 	}
 	for (size_t i = 0; i < arrival->frame_count; i++)

@@ -18,7 +18,8 @@ struct dlsi_server {
 	struct dlsi_list readers; /* all that have ever asked over their connection */
 	struct dlsi_list waiting; /* those with questions, in the order of their turns */
 	struct dlsi_map reader_by_peer;
-	size_t question_count; /* of all */
+	struct dlsi_id witness; /* net/direct.h */
+	size_t question_count;  /* of all */
 };
 
 /* Errors: as dlsi_transport_listen. */

@@ -25,6 +25,21 @@ void dlsi_sink_write(struct dlsi_sink *sink, const uint8_t *data, size_t length)
 	sink->received += length;
 }
 
+bool dlsi_sink_fill(struct dlsi_sink *sink, const struct dlsi_direct_place *place)
+{
+	struct dlsi_direct_place rest = *place;
+	uint8_t *to = sink->bytes + sink->received;
+	size_t length = (size_t)(sink->length - sink->received);
+
+	rest.address += sink->received;
+	if (!dlsi_direct_read(&rest, to, length))
+		return false;
+	if (sink->is_hashed)
+		dlsi_hash_update(&sink->hash, to, length);
+	sink->received = sink->length;
+	return true;
+}
+
 int dlsi_sink_finish(struct dlsi_sink *sink, struct dlsi_frame **frame_out, struct dls_error *err)
 {
 	struct dlsi_hash hash;

@@ -3,6 +3,7 @@
 #define DLSI_SINK_H
 
 #include "base/error.h"
+#include "net/direct.h"
 #include "net/frame.h"
 #include "proto/record.h"
 
@@ -22,6 +23,10 @@ int dlsi_sink_open(struct dlsi_sink *sink, const struct dlsi_alloc *alloc, const
 
 /* Takes the next bytes, of which no more come than `length`. */
 void dlsi_sink_write(struct dlsi_sink *sink, const uint8_t *data, size_t length);
+
+/* Takes all that is missing from the memory of another process, where the wanted part begins at the place; false: it
+ * cannot be read, and nothing has changed. */
+bool dlsi_sink_fill(struct dlsi_sink *sink, const struct dlsi_direct_place *place);
 
 /* When all has come: ends the sink. Errors, which abort it: DLS_EFORMAT (the hash is another). */
 int dlsi_sink_finish(struct dlsi_sink *sink, struct dlsi_frame **frame_out, struct dls_error *err);

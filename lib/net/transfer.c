@@ -3,6 +3,8 @@
 #include "base/crc32c.h"
 #include <inttypes.h>
 
+#define DIRECT_BYTES 32768 /* less is not worth two more system calls and a message */
+
 int dlsi_transfer_create(const struct dlsi_alloc *alloc, const struct dlsi_fetch *fetch,
 	struct dlsi_transfer **transfer_out, struct dls_error *err)
 {
@@ -79,17 +81,21 @@ static uint32_t chunk_at(const struct dlsi_transfer *transfer, uint64_t from)
 	return left < DLSI_BLOB_CHUNK_BYTES ? (uint32_t)left : DLSI_BLOB_CHUNK_BYTES;
 }
 
-/* Takes bytes that are next; ends the sink when they were the last. */
-static int write_chunk(struct dlsi_transfer *transfer, const uint8_t *data, size_t length, struct dls_error *err)
+/* All has come. */
+static int finish_sink(struct dlsi_transfer *transfer, struct dls_error *err)
 {
 	int rc;
 
-	dlsi_sink_write(&transfer->sink, data, length);
-	if (transfer->sink.received < transfer->fetch.length)
-		return 0;
 	transfer->is_open = false;
 	rc = dlsi_sink_finish(&transfer->sink, &transfer->frame, err);
 	return rc ? rc : 1;
+}
+
+/* Takes bytes that are next; ends the sink when they were the last. */
+static int write_chunk(struct dlsi_transfer *transfer, const uint8_t *data, size_t length, struct dls_error *err)
+{
+	dlsi_sink_write(&transfer->sink, data, length);
+	return transfer->sink.received < transfer->fetch.length ? 0 : finish_sink(transfer, err);
 }
 
 static bool is_checked(const struct dlsi_transfer *transfer)
@@ -122,28 +128,34 @@ static int ask(struct dlsi_transfer *transfer, struct dls_error *err)
 
 int dlsi_transfer_begin(struct dlsi_transfer *transfer, struct dls_error *err)
 {
+	const struct dlsi_fetch *fetch = &transfer->fetch;
 	struct dlsi_message_writer writer;
 	struct dlsi_record open = {.kind = DLSI_OPEN,
-		.open = {.fetch = transfer->number, .token = transfer->fetch.token, .name = transfer->fetch.blob.name}};
+		.open = {.fetch = transfer->number, .token = fetch->token, .name = fetch->blob.name}};
 
 	if (transfer->is_open) {
 		transfer->asked = transfer->sink.received;
 		return ask(transfer, err);
 	}
+	open.open.direct = fetch->same_host && !transfer->holder->is_closed_to_us && fetch->length >= DIRECT_BYTES;
 	writer = dlsi_holder_begin(transfer->holder);
 	dlsi_message_add(&writer, &open);
 	return dlsi_holder_send(transfer->holder, err);
 }
 
-/* The holder has the blob. */
+/* The holder has the blob, of so many bytes. */
+static int take_total(struct dlsi_transfer *transfer, uint64_t total, struct dls_error *err)
+{
+	if (total != transfer->fetch.blob.length)
+		return dlsi_fail(err, DLS_EFORMAT, "%s has %" PRIu64 " bytes of a blob of %" PRIu64,
+			transfer->fetch.endpoint, total, transfer->fetch.blob.length);
+	return open_sink(transfer, err);
+}
+
 static int take_opened(struct dlsi_transfer *transfer, const struct dlsi_data *data, struct dls_error *err)
 {
-	int rc;
+	int rc = take_total(transfer, data->total, err);
 
-	if (data->total != transfer->fetch.blob.length)
-		return dlsi_fail(err, DLS_EFORMAT, "%s has %" PRIu64 " bytes of a blob of %" PRIu64,
-			transfer->fetch.endpoint, data->total, transfer->fetch.blob.length);
-	rc = open_sink(transfer, err);
 	if (rc == 0 && transfer->fetch.length == 0)
 		return write_chunk(transfer, NULL, 0, err);
 	return rc ? rc : ask(transfer, err);
@@ -172,6 +184,23 @@ static int take_data(struct dlsi_transfer *transfer, const struct dlsi_data *dat
 	return rc;
 }
 
+/* Copies what is wanted; where that is not possible it is asked for as of other machines. */
+static int take_lent(struct dlsi_transfer *transfer, const struct dlsi_lent *lent, struct dls_error *err)
+{
+	struct dlsi_direct_place place = {
+		lent->process, lent->address + transfer->fetch.offset, lent->witness_address, lent->witness};
+	int rc = transfer->is_open ? 0 : take_total(transfer, lent->total, err);
+	bool copied = rc == 0 && dlsi_sink_fill(&transfer->sink, &place);
+
+	dlsi_holder_close(transfer->holder, transfer->number);
+	if (rc)
+		return rc;
+	if (copied)
+		return finish_sink(transfer, err);
+	transfer->holder->is_closed_to_us = true;
+	return ask(transfer, err);
+}
+
 int dlsi_transfer_take(struct dlsi_transfer *transfer, const struct dlsi_record *record, struct dlsi_frame *frame,
 	struct dls_error *err)
 {
@@ -179,6 +208,8 @@ int dlsi_transfer_take(struct dlsi_transfer *transfer, const struct dlsi_record 
 
 	if (record->kind == DLSI_DATA)
 		return take_data(transfer, &record->data, frame, err);
+	if (record->kind == DLSI_LENT)
+		return take_lent(transfer, &record->lent, err);
 	return dlsi_fail(err, record->error.code < 0 ? record->error.code : DLS_EPROTOCOL, "%s answers: %.*s",
 		transfer->fetch.endpoint, (int)sentence->length, sentence->length ? sentence->data : "");
 }

@@ -60,8 +60,8 @@ uint64_t dlsi_transfer_progress(const struct dlsi_transfer *transfer);
  * the connection was lost meanwhile is none. */
 int dlsi_transfer_begin(struct dlsi_transfer *transfer, struct dls_error *err);
 
-/* Takes a DATA or ERROR record of this fetch, with its frame or NULL, and asks for more. 1: complete. Errors: those of
- * `done`. */
+/* Takes a DATA, LENT or ERROR record of this fetch, with its frame or NULL, and asks for more. 1: complete. Errors:
+ * those of `done`. */
 int dlsi_transfer_take(struct dlsi_transfer *transfer, const struct dlsi_record *record, struct dlsi_frame *frame,
 	struct dls_error *err);
 

@@ -464,6 +464,15 @@ int dlsi_transport_next(struct dlsi_transport *transport, struct dlsi_arrival *a
 	return 0;
 }
 
+bool dlsi_transport_is_from_here(const struct dlsi_transport *transport)
+{
+	const char *address = zmq_msg_gets((zmq_msg_t *)(uintptr_t)&transport->block, "Peer-Address");
+
+	return strncmp(transport->address, "tcp:", 4) != 0 ||
+	       (address && (strncmp(address, "127.", 4) == 0 || strncmp(address, "::ffff:127.", 11) == 0 ||
+				   strcmp(address, "::1") == 0));
+}
+
 /* ---- sending */
 
 /* Makes the messages of all parts before any is sent, because a message that was begun cannot be taken back. */

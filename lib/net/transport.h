@@ -81,6 +81,9 @@ struct dlsi_arrival {
  * (the context was terminated). */
 int dlsi_transport_next(struct dlsi_transport *transport, struct dlsi_arrival *arrival_out);
 
+/* Whether the message that was told last came from this machine, as far as its address says. */
+bool dlsi_transport_is_from_here(const struct dlsi_transport *transport);
+
 /* Sends a message; the frames stay the caller's. Errors, all without any of it sent: DLS_ELOST (the peer's connection
  * is gone; it is forgotten and no arrival follows), DLS_EBUSY (more than `queue` messages wait for it), DLS_ENOMEM. */
 int dlsi_transport_send(struct dlsi_transport *transport, struct dlsi_peer peer, const uint8_t *block, size_t length,

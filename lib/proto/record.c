@@ -183,6 +183,7 @@ static const struct dlsi_record_field OPEN_fields[] = {
 	FIELD(U64, dlsi_open, fetch, 0),
 	FIELD(ID, dlsi_open, token, 0),
 	FIELD(HASH, dlsi_open, name, 0),
+	FIELD(U8, dlsi_open, direct, 0),
 };
 
 static const struct dlsi_record_field READ_fields[] = {
@@ -206,6 +207,19 @@ static const struct dlsi_record_field ERROR_fields[] = {
 	FIELD(U64, dlsi_error_record, fetch, 0),
 	FIELD(U32, dlsi_error_record, code, 0),
 	FIELD(TEXT, dlsi_error_record, sentence, DLSI_SENTENCE_BYTES),
+};
+
+static const struct dlsi_record_field LENT_fields[] = {
+	FIELD(U64, dlsi_lent, fetch, 0),
+	FIELD(U64, dlsi_lent, total, 0),
+	FIELD(U64, dlsi_lent, process, 0),
+	FIELD(U64, dlsi_lent, address, 0),
+	FIELD(U64, dlsi_lent, witness_address, 0),
+	FIELD(ID, dlsi_lent, witness, 0),
+};
+
+static const struct dlsi_record_field CLOSE_fields[] = {
+	FIELD(U64, dlsi_close, fetch, 0),
 };
 
 /* By kind; those that do not exist have no fields. */

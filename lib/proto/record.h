@@ -64,7 +64,9 @@ uint64_t dlsi_numbers_at(const struct dlsi_numbers *numbers, uint32_t i);
 	X(OPEN, 32, dlsi_open)                                                                                         \
 	X(READ, 33, dlsi_read)                                                                                         \
 	X(DATA, 34, dlsi_data)                                                                                         \
-	X(ERROR, 35, dlsi_error_record)
+	X(ERROR, 35, dlsi_error_record)                                                                                \
+	X(LENT, 36, dlsi_lent)                                                                                         \
+	X(CLOSE, 37, dlsi_close)
 
 enum dlsi_record_kind {
 #define DLSI_RECORD_VALUE(name, number, type) DLSI_##name = number,
@@ -294,6 +296,7 @@ struct dlsi_open {
 	uint64_t fetch;
 	struct dlsi_id token;
 	struct dlsi_hash name;
+	uint8_t direct; /* 1: the reader is on the same machine and would read the holder's memory */
 };
 
 struct dlsi_read {
@@ -317,6 +320,21 @@ struct dlsi_error_record {
 	uint64_t fetch;
 	int32_t code;
 	struct dlsi_text sentence;
+};
+
+/* The answer to an OPEN that asks for it, if the blob lies in memory: where, until the reader says CLOSE or its
+ * connection ends. Or the answer is DATA as ever. */
+struct dlsi_lent {
+	uint64_t fetch;
+	uint64_t total;   /* bytes of the whole blob ... */
+	uint64_t process; /* ... in the memory of this process ... */
+	uint64_t address; /* ... from there on, if ... */
+	uint64_t witness_address;
+	struct dlsi_id witness; /* ... this lies there */
+};
+
+struct dlsi_close {
+	uint64_t fetch;
 };
 
 /* One record of any kind, decoded. */
@@ -351,6 +369,8 @@ struct dlsi_record {
 		struct dlsi_read read;
 		struct dlsi_data data;
 		struct dlsi_error_record error;
+		struct dlsi_lent lent;
+		struct dlsi_close close;
 	};
 };
 
