@@ -58,10 +58,19 @@ static const struct cli_option options[] = {
 	{"key", CLI_NAME, VALUE(key), "KEY",
 		"Names the job: a later command with the same key ends this one and begins anew; else random.",
 		FOR(RUN)},
-	{"priority", CLI_WHOLE, VALUE(priority), "N", "Higher ones go first.", .otherwise = "0", .low = INT32_MIN,
-		.high = INT32_MAX, FOR(RUN)},
+	{"priority", CLI_WHOLE, VALUE(priority), "N", "Higher ones go first.", .otherwise = "0", .low = -1000000,
+		.high = 1000000, FOR(RUN)},
 	{"task-items", CLI_WHOLE, VALUE(task_items), "N", "Items of one task; 0: as their measured time suggests.",
 		.otherwise = "0", .low = 0, .high = 4096, FOR(RUN)},
+	{"name", CLI_NAME, VALUE(name), "NAME", "What people call the job; of list: only jobs of that name.",
+		.verbs = 1u << RUN | 1u << LIST},
+	{"tag", CLI_NAMES, VALUE(tag), "TAG",
+		"To find the job by, once for each of several; of list: only jobs that have the tag.",
+		.verbs = 1u << RUN | 1u << LIST},
+	{"label", CLI_NAMES, VALUE(label), "NAME", "A label that workers of the job must have; once for each.",
+		FOR(RUN)},
+	{"resource", CLI_AMOUNTS, VALUE(resource), "NAME=AMOUNT",
+		"What each running task of the job takes of its worker; once for each.", FOR(RUN)},
 	{"timeout", CLI_SECONDS, VALUE(timeout_ms), "SECONDS", "Cancel the job after so long; 0: never.",
 		.otherwise = "0", .high = LONGEST_MS, FOR(RUN)},
 	{"top", CLI_WHOLE, VALUE(top), "N", "Classes that are shown of each item.", .otherwise = "5", .low = 1,
@@ -183,8 +192,7 @@ static bool is_given(const struct cli_options *found, const char *name)
 /* The operand behind the jobs. */
 static int check_priority(const char *text, struct dls_error *err)
 {
-	static const struct cli_option priority = {
-		"priority", CLI_WHOLE, 0, "N", "", .low = INT32_MIN, .high = INT32_MAX};
+	static const struct cli_option priority = {"priority", CLI_WHOLE, 0, "N", "", .low = -1000000, .high = 1000000};
 	int64_t value;
 
 	return cli_option_set(&priority, "the priority", text, &value, err);
@@ -201,6 +209,8 @@ static int check(const struct submit_values *values, const struct cli_options *f
 			err, DLS_EINVAL, "--batch has no effect with INPUT: the files say how many items there are");
 	if (found->verb == PRIORITY)
 		return check_priority(found->operands[found->operand_count - 1], err);
+	if (found->verb == LIST && values->tag.count > 1)
+		return cli_fail(err, DLS_EINVAL, "list takes one --tag");
 	if (found->verb == WATCH && !values->all == !found->operand_count)
 		return cli_fail(err, DLS_EINVAL, "watch needs a JOB or --all, and not both");
 	if (values->quiet && values->json)

@@ -26,6 +26,10 @@ struct submit_values {
 	const char *key;
 	int64_t priority;
 	int64_t task_items;
+	const char *name;
+	struct cli_texts tag;
+	struct cli_texts label;
+	struct cli_amounts resource;
 	int64_t timeout_ms; /* 0: none */
 	int64_t top;
 	const char *output;

@@ -67,6 +67,10 @@ static cJSON *begin_page(const struct submit *submit, int64_t limit, const char 
 	cJSON_AddStringToObject(question, "state", submit_list_states[submit->values->state]);
 	if (submit->values->tenant)
 		cJSON_AddStringToObject(question, "tenant", submit->values->tenant);
+	if (submit->values->name)
+		cJSON_AddStringToObject(question, "name", submit->values->name);
+	if (submit->values->tag.count)
+		cJSON_AddStringToObject(question, "tag", submit->values->tag.at[0]);
 	if (*after)
 		cJSON_AddStringToObject(question, "after", after);
 	cJSON_AddNumberToObject(question, "limit", (double)limit);

@@ -65,6 +65,10 @@ static int make_job(struct run *run, const char *model)
 	options.key = run->values->key;
 	options.priority = (int32_t)run->values->priority;
 	options.task_items = (uint32_t)run->values->task_items;
+	options.name = run->values->name;
+	options.tags = run->values->tag.at;
+	options.labels = run->values->label.at;
+	options.resources = run->values->resource.at;
 	rc = dls_job_create(run->client, &options, &run->job, run->err);
 	return rc ? rc : cli_inputs_add(&run->inputs, run->job, run->err);
 }

@@ -43,6 +43,8 @@ struct dls_jobs_options {
 	const char *tenant; /* NULL: any */
 	const char *after;  /* "next" of the page before; NULL: the first page */
 	uint32_t limit;     /* jobs of the page, 256 at most; 0: 256 */
+	const char *name;   /* of the job; NULL: any */
+	const char *tag;    /* that the job has; NULL: any */
 };
 
 #define DLS_JOBS_OPTIONS_INIT DLS_SIZED(struct dls_jobs_options)

@@ -14,6 +14,7 @@
 #define DLSCHED_JOB_H
 
 #include <dlsched/client.h>
+#include <dlsched/resource.h>
 #include <dlsched/sized.h>
 #include <dlsched/tensor.h>
 
@@ -33,13 +34,24 @@ struct dls_job_options {
 	 * under the same key ends the earlier job and begins anew; a second one in the same client ends with
 	 * DLS_EEXISTS. NULL: random. */
 	const char *key;
-	int32_t priority;    /* higher first, for policies that look at it */
+	int32_t priority;    /* higher first, for policies that look at it; from -1,000,000 to 1,000,000 */
 	uint32_t task_items; /* items of one task; 0: chosen from the measured time of an item */
 
 	/* Called by dls_client_process when results wait or the job has ended; may call anything but dls_client_destroy
 	 * and dls_job_destroy of this job's client. NULL: no calls. */
 	void (*notify)(void *notify_arg, struct dls_job *job);
 	void *notify_arg;
+
+	/* What people call it, and up to 16 tags of at most 63 bytes that end with NULL: dls_client_jobs finds it by
+	 * either. NULL: none. */
+	const char *name;
+	const char *const *tags;
+
+	/* What each of its tasks takes of a worker while it runs, and the labels that a worker must have, up to 16 that
+	 * end with NULL. NULL: nothing but a device. Where no worker has as much the job is put off
+	 * (dls_job_progress.deferred); where none has the labels it waits for one. */
+	const struct dls_resource *resources;
+	const char *const *labels;
 };
 
 #define DLS_JOB_OPTIONS_INIT DLS_SIZED(struct dls_job_options)

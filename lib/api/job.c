@@ -1,11 +1,37 @@
 #include "api/job.h"
 
+#include "api/demands.h"
 #include "api/name.h"
 #include "api/options.h"
 #include "base/export.h"
+#include "base/limits.h"
 #include "base/tensor.h"
 #include "client/job.h"
 #include "client/result.h"
+#include <string.h>
+
+static int check_tags(const char *const *tags, struct dls_error *err)
+{
+	int rc = dlsi_names_check("a tag of a job", tags, DLSI_TAGS, err);
+
+	for (; rc == 0 && tags && *tags; tags++)
+		if (strlen(*tags) > DLSI_TAG_BYTES)
+			rc = dlsi_fail(err, DLS_EINVAL, "a tag of a job has from 1 to %d bytes, not %zu",
+				DLSI_TAG_BYTES, strlen(*tags));
+	return rc;
+}
+
+static int check_placement(const struct dls_job_options *options, struct dls_error *err)
+{
+	int rc = dlsi_names_check("a label that a job asks for", options->labels, DLSI_CLASS_LABELS, err);
+
+	if (rc == 0)
+		rc = dlsi_resources_check("a job", options->resources, err);
+	if (rc == 0 && (options->priority < -DLSI_PRIORITY || options->priority > DLSI_PRIORITY))
+		rc = dlsi_fail(err, DLS_EINVAL, "the job's priority is %d; it must be from -%d to %d",
+			options->priority, DLSI_PRIORITY, DLSI_PRIORITY);
+	return rc;
+}
 
 static int check(const struct dls_job_options *options, struct dls_error *err)
 {
@@ -19,7 +45,11 @@ static int check(const struct dls_job_options *options, struct dls_error *err)
 		rc = dlsi_name_check("the name of a handler", options->handler, err);
 	if (rc == 0 && options->key)
 		rc = dlsi_name_check("a key", options->key, err);
-	return rc;
+	if (rc == 0 && options->name)
+		rc = dlsi_name_check("the name of a job", options->name, err);
+	if (rc == 0)
+		rc = check_tags(options->tags, err);
+	return rc ? rc : check_placement(options, err);
 }
 
 int dlsi_job_options_read(struct dls_client *client, const struct dls_job_options *options,

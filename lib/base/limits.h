@@ -53,6 +53,9 @@
 #define DLSI_RESOURCE_KINDS      16      /* in use at once by one master */
 #define DLSI_RESOURCE_MOST       1e15    /* of one kind */
 #define DLSI_CLASS_LABELS        16      /* that one job asks of a worker */
+#define DLSI_TAGS                16      /* of a job */
+#define DLSI_TAG_BYTES           63
+#define DLSI_ABOUT_BYTES         16384 /* what a submission says of its job alone */
 #define DLSI_WORKER_LABELS       64
 #define DLSI_TENANTS             4096
 #define DLSI_TENANT_WEIGHT       1000000                 /* a tenant's is at most this, and at least one over this */

@@ -83,6 +83,10 @@ int dlsi_node_client_jobs(struct dls_client *client, const struct dls_jobs_optio
 		cJSON_AddStringToObject(question, "tenant", options->tenant);
 	if (options->after)
 		cJSON_AddStringToObject(question, "after", options->after);
+	if (options->name)
+		cJSON_AddStringToObject(question, "name", options->name);
+	if (options->tag)
+		cJSON_AddStringToObject(question, "tag", options->tag);
 	if (options->limit)
 		cJSON_AddNumberToObject(question, "limit", options->limit);
 	return ask(client, question, timeout_ms, json_out, err);

@@ -2,13 +2,19 @@
 
 #include "base/condition.h"
 #include "base/random.h"
+#include "node/job_about.h"
 #include "node/job_spec.h"
 #include <string.h>
 
 static int write_spec(struct dls_job *job, const struct dls_job_options *options, struct dls_error *err)
 {
 	struct dlsi_job_spec spec = {
-		.handler = options->handler, .params = options->params, .task_items = options->task_items};
+		.handler = options->handler,
+		.params = options->params,
+		.task_items = options->task_items,
+		.resources = options->resources,
+		.labels = options->labels,
+	};
 	int rc = 0;
 
 	if (options->model)
@@ -16,6 +22,13 @@ static int write_spec(struct dls_job *job, const struct dls_job_options *options
 	if (rc)
 		return rc;
 	return dlsi_job_spec_write(&job->client->ctx->alloc, &spec, &job->spec, &job->spec_length, err);
+}
+
+static int write_about(struct dls_job *job, const struct dls_job_options *options, struct dls_error *err)
+{
+	struct dlsi_job_about about = {.name = options->name, .tags = options->tags};
+
+	return dlsi_job_about_write(&job->client->ctx->alloc, &about, &job->about, err);
 }
 
 /* `token` opens what it shares. */
@@ -64,6 +77,7 @@ void dlsi_node_job_free(struct dls_job *job)
 	pthread_cond_destroy(&job->changed);
 	pthread_mutex_destroy(&job->filling);
 	dlsi_free(alloc, job->spec);
+	dlsi_free(alloc, job->about);
 	dlsi_free(alloc, job);
 }
 
@@ -83,6 +97,8 @@ int dlsi_node_job_create(struct dls_client *client, const struct dls_job_options
 	job->notify = options->notify;
 	job->notify_arg = options->notify_arg;
 	rc = write_spec(job, options, err);
+	if (rc == 0)
+		rc = write_about(job, options, err);
 	if (rc) {
 		leave(job);
 		dlsi_node_job_free(job);
@@ -98,7 +114,10 @@ int dlsi_node_job_create_like(const struct dls_job *model, struct dls_job **job_
 	struct dls_job *job = dlsi_calloc(alloc, 1, sizeof *job);
 	char *spec = job ? dlsi_malloc(alloc, model->spec_length) : NULL;
 
-	if (!spec) {
+	if (spec && model->about)
+		job->about = dlsi_strdup(alloc, model->about);
+	if (!spec || (model->about && !job->about)) {
+		dlsi_free(alloc, spec);
 		dlsi_free(alloc, job);
 		return dlsi_fail_memory(err);
 	}

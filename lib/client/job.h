@@ -24,6 +24,7 @@ struct dls_job {
 	uint64_t window_items, window_bytes; /* of results that wait to be taken */
 	char *spec;                          /* JSON */
 	size_t spec_length;
+	char *about; /* JSON, or NULL */
 	void (*notify)(void *notify_arg, struct dls_job *job);
 	void *notify_arg;
 

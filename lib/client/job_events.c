@@ -3,6 +3,7 @@
 #include "client/result_fetch.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/eventfd.h>
 
 /* Under the mutex: the job has news. True if the client's descriptor does not say that there are any. */
@@ -140,6 +141,7 @@ static void submit(struct dls_job *job, int64_t now_ns)
 	}
 	event.submit.token = job->shares.token;
 	event.submit.spec = (struct dlsi_bytes){(const uint8_t *)job->spec, (uint32_t)job->spec_length};
+	event.submit.about = (struct dlsi_bytes){(const uint8_t *)job->about, job->about ? strlen(job->about) : 0};
 	event.submit.count = job->items;
 	event.submit.priority = job->priority;
 	event.submit.manifest_blob = job->manifest_blob;

@@ -17,6 +17,7 @@ void dlsi_change_write(struct dlsi_buffer *buffer, const struct dlsi_change *cha
 		dlsi_write_u32(buffer, change->submit.manifest_head);
 		dlsi_write_bytes(buffer, change->submit.tenant.data, change->submit.tenant.length);
 		dlsi_write_bytes(buffer, change->submit.spec.data, change->submit.spec.length);
+		dlsi_write_bytes(buffer, change->submit.about.data, change->submit.about.length);
 		break;
 	case DLSI_CHANGE_ITEMS:
 		dlsi_write_u64(buffer, change->items.first);
@@ -54,6 +55,7 @@ bool dlsi_change_read(const uint8_t *data, size_t length, struct dlsi_change *ch
 		change.submit.manifest_head = dlsi_read_u32(&reader);
 		change.submit.tenant = dlsi_read_text(&reader, DLSI_NAME_BYTES);
 		change.submit.spec = dlsi_read_bytes(&reader, DLSI_SPEC_BYTES);
+		change.submit.about = dlsi_read_bytes(&reader, DLSI_ABOUT_BYTES);
 		break;
 	case DLSI_CHANGE_ITEMS:
 		change.items.first = dlsi_read_u64(&reader);

@@ -4,7 +4,7 @@
  *
  *   u8 format (1), u8 kind, 16 bytes job, then by kind
  *     submit: 16 bytes token, u64 count, i32 priority, blob manifest, u32 head, u32 length, tenant,
- *             u32 length, spec JSON
+ *             u32 length, spec JSON, u32 length, JSON of the job alone
  *     items:  u64 first, u64 end
  *     end:    u8 state, i32 code, u32 length, sentence
  *     pause:  u8 paused
@@ -40,6 +40,7 @@ struct dlsi_change {
 			uint32_t manifest_head;
 			struct dlsi_text tenant;
 			struct dlsi_bytes spec;
+			struct dlsi_bytes about;
 		} submit;
 		struct {
 			uint64_t first;

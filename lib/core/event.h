@@ -53,7 +53,8 @@ struct dlsi_event {
 		} fetched;
 		struct {
 			struct dlsi_id token;
-			struct dlsi_bytes spec; /* JSON */
+			struct dlsi_bytes spec;  /* JSON */
+			struct dlsi_bytes about; /* the same, of this job alone; may be empty */
 			uint64_t count;
 			int32_t priority;
 			bool durable;

@@ -15,7 +15,7 @@ struct command {
 static const struct command commands[] = {
 	{"status", {NULL}, dlsi_command_status},
 	{"workers", {"after", "limit"}, dlsi_command_workers},
-	{"jobs", {"state", "tenant", "after", "limit"}, dlsi_command_jobs},
+	{"jobs", {"state", "tenant", "name", "tag", "after", "limit"}, dlsi_command_jobs},
 	{"changes", {"after", "limit"}, dlsi_command_changes},
 	{"job", {"job", "limit"}, dlsi_command_job},
 	{"explain", {"job"}, dlsi_command_explain},

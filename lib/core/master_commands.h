@@ -42,6 +42,13 @@ cJSON *dlsi_describe_job(const struct dlsi_master *master, const struct job *job
 cJSON *dlsi_describe_ended(const struct dlsi_master *master, const struct ended *ended);
 cJSON *dlsi_describe_task(const struct dlsi_master *master, const struct task *task);
 
+/* master_about.c: as members of such an answer, and what they take; NULL: nothing is said */
+size_t dlsi_about_texts(const struct about *about);
+void dlsi_about_describe(const struct about *about, cJSON *json);
+
+/* Whether it says this name and has this tag; NULL: any. */
+bool dlsi_about_matches(const struct about *about, const char *name, const char *tag);
+
 /* The commands. 0, or an error whose sentence is the answer. */
 int dlsi_command_status(struct request *request);  /* master_report.c */
 int dlsi_command_workers(struct request *request); /* master_report.c */

@@ -26,12 +26,14 @@ const char *dlsi_describe_state(const struct job *job)
 
 size_t dlsi_describe_job_texts(const struct job *job)
 {
-	return strlen(dlsi_job_tenant(job)->name) + strlen(job->queue->class->handler->name);
+	return strlen(dlsi_job_tenant(job)->name) + strlen(job->queue->class->handler->name) +
+	       dlsi_about_texts(job->about);
 }
 
 size_t dlsi_describe_ended_texts(const struct ended *ended)
 {
-	return strlen(ended->tenant) + strlen(ended->handler) + strlen(ended->sentence);
+	return strlen(ended->tenant) + strlen(ended->handler) + strlen(ended->sentence) +
+	       dlsi_about_texts(ended->about);
 }
 
 cJSON *dlsi_describe_job(const struct dlsi_master *master, const struct job *job)
@@ -39,6 +41,7 @@ cJSON *dlsi_describe_job(const struct dlsi_master *master, const struct job *job
 	cJSON *json = cJSON_CreateObject();
 
 	add_id(json, &job->policy.id);
+	dlsi_about_describe(job->about, json);
 	cJSON_AddStringToObject(json, "tenant", dlsi_job_tenant(job)->name);
 	cJSON_AddStringToObject(json, "handler", job->queue->class->handler->name);
 	cJSON_AddStringToObject(json, "state", dlsi_describe_state(job));
@@ -58,6 +61,7 @@ cJSON *dlsi_describe_ended(const struct dlsi_master *master, const struct ended 
 	cJSON *json = cJSON_CreateObject();
 
 	add_id(json, &ended->id);
+	dlsi_about_describe(ended->about, json);
 	cJSON_AddStringToObject(json, "tenant", ended->tenant);
 	cJSON_AddStringToObject(json, "handler", ended->handler);
 	cJSON_AddStringToObject(json, "state", dlsi_job_state_name(ended->state));

@@ -20,11 +20,12 @@ static void forget(struct dlsi_master *master, struct ended *ended)
 	dlsi_list_remove(&ended->node);
 	if (dlsi_map_get(&master->stopped, &ended->id) == ended)
 		dlsi_map_remove(&master->stopped, &ended->id);
+	dlsi_free(master->alloc, ended->about);
 	dlsi_free(master->alloc, ended);
 	master->ended_count--;
 }
 
-void dlsi_ended_keep(struct dlsi_master *master, const struct job *job, const struct dlsi_change *end)
+void dlsi_ended_keep(struct dlsi_master *master, struct job *job, const struct dlsi_change *end)
 {
 	const char *tenant = dlsi_job_tenant(job)->name, *handler = job->queue->class->handler->name;
 	size_t tenant_length = strlen(tenant), handler_length = strlen(handler);
@@ -45,6 +46,8 @@ void dlsi_ended_keep(struct dlsi_master *master, const struct job *job, const st
 	ended->failed_items = job->failed_items;
 	ended->begun_ns = job->begun_ns;
 	ended->ended_ns = master->now_ns;
+	ended->about = job->about;
+	job->about = NULL;
 	ended->tenant = keep_text(&texts, tenant, tenant_length);
 	ended->handler = keep_text(&texts, handler, handler_length);
 	ended->sentence = keep_text(&texts, end->end.sentence.data, end->end.sentence.length);

@@ -97,6 +97,7 @@ void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 	dlsi_spec_unref(master, job->spec);
 	master->manifest_bytes -= job->manifest.bytes;
 	dlsi_releases_add(&master->releases, job->manifest);
+	dlsi_free(master->alloc, job->about);
 	dlsi_free(master->alloc, job);
 }
 

@@ -28,15 +28,16 @@ struct walk {
 	struct request *request;
 	cJSON *jobs; /* the page */
 	unsigned states;
-	const char *tenant; /* NULL: any */
+	const char *tenant, *name, *tag; /* NULL: any */
 	unsigned limit;
 	unsigned looked_at;
 	bool full; /* the page ends here */
 };
 
-static bool is_meant(const struct walk *walk, unsigned state, const char *tenant)
+static bool is_meant(const struct walk *walk, unsigned state, const char *tenant, const struct about *about)
 {
-	return walk->states & state && (!walk->tenant || strcmp(walk->tenant, tenant) == 0);
+	return walk->states & state && (!walk->tenant || strcmp(walk->tenant, tenant) == 0) &&
+	       dlsi_about_matches(about, walk->name, walk->tag);
 }
 
 /* Whether the page may go on with one more job, whose texts have so many bytes if it is listed. */
@@ -76,7 +77,7 @@ static void walk_live(struct walk *walk, const struct dlsi_list *node, uint64_t 
 		const struct job *job = job_of(node);
 		const char *tenant = dlsi_job_tenant(job)->name;
 		unsigned state = job->paused && job->state == DLSI_JOB_ACTIVE ? PAUSED : SET(job->state);
-		bool listed = job->policy.number > floor && is_meant(walk, state, tenant);
+		bool listed = job->policy.number > floor && is_meant(walk, state, tenant, job->about);
 
 		if (!goes_on(walk, listed, dlsi_describe_job_texts(job))) {
 			uint64_t number = last && last->policy.number > floor ? last->policy.number : floor;
@@ -99,7 +100,7 @@ static void walk_ended(struct walk *walk, uint64_t floor)
 		return;
 	for (const struct dlsi_list *node = master->ended.next; node != &master->ended; node = node->next) {
 		const struct ended *ended = dlsi_list_entry(node, struct ended, node);
-		bool listed = is_meant(walk, SET(ended->state), ended->tenant);
+		bool listed = is_meant(walk, SET(ended->state), ended->tenant, ended->about);
 
 		if (ended->change <= floor)
 			continue;
@@ -150,6 +151,8 @@ int dlsi_command_jobs(struct request *request)
 
 	walk.states = states[dlsi_json_choice(&request->reader, "state", words, 0)];
 	walk.tenant = dlsi_json_text(&request->reader, "tenant", NULL);
+	walk.name = dlsi_json_text(&request->reader, "name", NULL);
+	walk.tag = dlsi_json_text(&request->reader, "tag", NULL);
 	if (request->reader.rc)
 		return request->reader.rc;
 	walk.jobs = cJSON_AddArrayToObject(request->answer, "jobs");

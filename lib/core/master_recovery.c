@@ -14,6 +14,10 @@ static struct job *replay_submit(struct dlsi_master *master, const struct dlsi_c
 		dlsi_spec_unref(master, spec);
 		return NULL;
 	}
+	if (dlsi_about_read(master, change->submit.about, &job->about, err)) {
+		dlsi_job_destroy(master, job);
+		return NULL;
+	}
 	job->durable = true;
 	job->token = change->submit.token;
 	job->policy.priority = change->submit.priority;

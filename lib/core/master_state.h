@@ -141,6 +141,13 @@ struct spec {
 	struct dlsi_measured measured; /* of the items of its jobs: a new one need not find out */
 };
 
+/* What a job says of itself alone; its texts lie behind it. */
+struct about {
+	const char *name; /* may be empty */
+	unsigned tag_count;
+	const char *tags[DLSI_TAGS];
+};
+
 struct job {
 	struct dlsi_list node;        /* on master->jobs, in the order of policy.number */
 	struct dlsi_list client_node; /* on client->jobs */
@@ -149,6 +156,7 @@ struct job {
 	struct dlsi_policy_job policy;
 	struct dlsi_id token;
 	struct spec *spec;
+	struct about *about; /* NULL: nothing */
 	struct queue *queue;
 	struct client *client;
 	struct dlsi_peer presented; /* the connection over which the client last submitted it ... */
@@ -207,6 +215,7 @@ struct ended {
 	int32_t priority;
 	uint64_t count, done_items, failed_items;
 	int64_t begun_ns, ended_ns;
+	struct about *about;
 	const char *tenant, *handler, *sentence; /* behind it, in the same memory */
 };
 
@@ -448,6 +457,11 @@ struct spec *dlsi_spec_intern(
 void dlsi_spec_forget_payer(struct client *payer);
 void dlsi_spec_unref(struct dlsi_master *master, struct spec *spec);
 
+/* master_about.c: what a submission says of its job alone. *about_out is freed by the caller; NULL where nothing is
+ * said. Errors: DLS_EFORMAT, DLS_EINVAL, DLS_ELIMIT, DLS_ENOMEM. */
+int dlsi_about_read(
+	struct dlsi_master *master, struct dlsi_bytes bytes, struct about **about_out, struct dls_error *err);
+
 /* master_jobs.c: their items and states */
 struct job *dlsi_job_find(const struct dlsi_master *master, const struct dlsi_id *id);
 
@@ -491,7 +505,7 @@ bool dlsi_job_take(struct job *job, const struct device *device, struct dlsi_ran
 void dlsi_job_give_back(struct dlsi_master *master, struct job *job, uint64_t first, uint64_t end);
 
 /* master_ended.c: jobs that have ended */
-void dlsi_ended_keep(struct dlsi_master *master, const struct job *job, const struct dlsi_change *end);
+void dlsi_ended_keep(struct dlsi_master *master, struct job *job, const struct dlsi_change *end);
 void dlsi_ended_forget_all(struct dlsi_master *master);
 
 /* The job as it was presented, if a command has ended it; else NULL. Its client may not have heard of that. */

@@ -160,19 +160,21 @@ static void refuse(struct dlsi_master *master, struct client *client, const stru
 	dlsi_master_refuse(master, client->peer->outbox.peer, record, code, retry_after_ms, sentence);
 }
 
-/* Why there is no room for one more job of the client; NULL if there is. */
-static const char *lacks_room(
-	const struct dlsi_master *master, const struct client *client, struct dlsi_payload manifest)
+/* Whether there is room for one more job of the client. Errors: DLS_EBUSY. */
+static int check_room(const struct dlsi_master *master, const struct client *client, struct dlsi_payload manifest,
+	struct dls_error *err)
 {
 	if (master->job_by_id.count >= DLSI_JOBS || master->manifest_bytes + manifest.bytes > DLSI_HELD_MANIFEST_BYTES)
-		return "the master has no room for another job";
+		return dlsi_fail(err, DLS_EBUSY, "the master has no room for another job");
 	if (!dlsi_share_has_room(client->job_count, master->job_by_id.count, 1, DLSI_JOBS))
-		return "this client has as many jobs as the master has places left for others; it is asked again";
+		return dlsi_fail(err, DLS_EBUSY,
+			"this client has as many jobs as the master has places left for others; it is asked again");
 	if (!dlsi_share_has_room(
 		    client->manifest_bytes, master->manifest_bytes, manifest.bytes, DLSI_HELD_MANIFEST_BYTES))
-		return "the inputs of this client's jobs take as much room as the master has left for others; it is "
-		       "asked again";
-	return NULL;
+		return dlsi_fail(err, DLS_EBUSY,
+			"the inputs of this client's jobs take as much room as the master has left for others; it is "
+			"asked again");
+	return 0;
 }
 
 /* From now on it counts for its client. */
@@ -182,8 +184,9 @@ static void charge(const struct job *job)
 	job->client->manifest_bytes += job->manifest.bytes;
 }
 
+/* `about` is handed over on success. */
 static struct job *new_job(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record,
-	struct dlsi_payload manifest)
+	struct dlsi_payload manifest, struct about *about)
 {
 	struct spec *spec = client->specs[record->spec].spec;
 	struct job *job = dlsi_job_create(master, &record->job, spec, client->tenant, record->count);
@@ -192,6 +195,7 @@ static struct job *new_job(struct dlsi_master *master, struct client *client, co
 		return NULL;
 	spec->uses++;
 	job->client = client;
+	job->about = about;
 	job->durable = record->flags & DLSI_SUBMIT_DURABLE;
 	job->token = record->token;
 	job->policy.priority = record->priority;
@@ -203,6 +207,23 @@ static struct job *new_job(struct dlsi_master *master, struct client *client, co
 	dlsi_list_append(&client->jobs, &job->client_node);
 	if (!job->durable)
 		charge(job);
+	return job;
+}
+
+/* The job as it is submitted, in no state yet; NULL with the reason. Errors: those of dlsi_about_read, DLS_EBUSY. */
+static struct job *admit(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record,
+	struct dlsi_payload manifest, struct dls_error *err)
+{
+	struct about *about;
+	struct job *job;
+
+	if (check_room(master, client, manifest, err) || dlsi_about_read(master, record->about, &about, err))
+		return NULL;
+	job = new_job(master, client, record, manifest, about);
+	if (!job) {
+		dlsi_free(master->alloc, about);
+		dlsi_fail(err, DLS_EBUSY, "the master has no memory for another job");
+	}
 	return job;
 }
 
@@ -221,13 +242,12 @@ static void submit_new(struct dlsi_master *master, struct client *client, const 
 	struct dlsi_payload manifest)
 {
 	struct dlsi_change change = {.kind = DLSI_CHANGE_SUBMIT, .job = record->job};
-	const char *lack = lacks_room(master, client, manifest);
-	struct job *job = lack ? NULL : new_job(master, client, record, manifest);
+	struct dls_error error;
+	struct job *job = admit(master, client, record, manifest, &error);
 
 	if (!job) {
 		dlsi_releases_add(&master->releases, manifest);
-		refuse(master, client, record, DLS_EBUSY, RETRY_AFTER_MS,
-			lack ? lack : "the master has no memory for another job");
+		refuse(master, client, record, error.code, error.code == DLS_EBUSY ? RETRY_AFTER_MS : 0, error.text);
 		return;
 	}
 	if (!take_client_side(master, job, record)) {
@@ -245,6 +265,7 @@ static void submit_new(struct dlsi_master *master, struct client *client, const 
 	change.submit.manifest_head = job->manifest_head;
 	change.submit.tenant = dlsi_text_of(client->tenant->name);
 	change.submit.spec = (struct dlsi_bytes){job->spec->json, job->spec->length};
+	change.submit.about = record->about;
 	dlsi_job_change(master, job, &change, NULL, job->manifest);
 }
 

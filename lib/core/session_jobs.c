@@ -3,15 +3,28 @@
 
 #include "base/clock.h"
 #include "proto/bytes.h"
+#include <string.h>
+
+static bool keep_about(struct dlsi_session *session, struct job *job, struct dlsi_bytes about)
+{
+	job->about_length = about.length;
+	job->about = about.length ? dlsi_malloc(session->alloc, about.length) : NULL;
+	if (job->about)
+		memcpy(job->about, about.data, about.length);
+	return job->about || !about.length;
+}
 
 static struct job *create_job(struct dlsi_session *session, const struct dlsi_event *event)
 {
 	struct job *job = dlsi_calloc(session->alloc, 1, sizeof *job);
 	int64_t spec = job ? dlsi_session_use_spec(session, event->submit.spec) : -1;
 
-	if (spec < 0 || dlsi_map_put(&session->job_by_id, &event->job, job)) {
+	if (spec < 0 || !keep_about(session, job, event->submit.about) ||
+		dlsi_map_put(&session->job_by_id, &event->job, job)) {
 		if (spec >= 0)
 			session->specs[spec].uses--;
+		if (job)
+			dlsi_free(session->alloc, job->about);
 		dlsi_free(session->alloc, job);
 		return NULL;
 	}
@@ -48,6 +61,7 @@ void dlsi_session_job_destroy(struct dlsi_session *session, struct job *job)
 	dlsi_ranges_fini(&job->received);
 	dlsi_buffer_fini(&job->taken);
 	dlsi_buffer_fini(&job->lost);
+	dlsi_free(session->alloc, job->about);
 	dlsi_free(session->alloc, job);
 }
 
@@ -86,6 +100,7 @@ void dlsi_session_post_submit(struct dlsi_session *session, struct job *job)
 		.manifest = job->manifest_blob,
 		.manifest_head = job->manifest_head,
 		.received = received_numbers(session, job),
+		.about = {job->about, job->about_length},
 	};
 	dlsi_link_post(&session->link, &record, job->manifest);
 }
@@ -124,7 +139,7 @@ void dlsi_session_submit(struct dlsi_session *session, const struct dlsi_event *
 		refuse(session, event, session->rejection.code, session->rejection.text);
 		return;
 	}
-	if (event->submit.spec.length > DLSI_SPEC_BYTES) {
+	if (event->submit.spec.length > DLSI_SPEC_BYTES || event->submit.about.length > DLSI_ABOUT_BYTES) {
 		refuse(session, event, DLS_ELIMIT, "the job's specification is too long");
 		return;
 	}

@@ -22,6 +22,8 @@ struct job {
 	struct dlsi_list dirty; /* on session->dirty while an ACK is due */
 	struct dlsi_id id, token;
 	uint32_t spec;
+	uint8_t *about; /* JSON, or NULL */
+	uint32_t about_length;
 	uint64_t count;
 	int32_t priority;
 	bool durable;

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/limits.h"
+#include "node/json_lists.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -33,9 +34,11 @@ static bool add_model(cJSON *json, const struct dlsi_blob *model)
 	       cJSON_AddNumberToObject(object, "bytes", (double)model->length);
 }
 
-static bool add_numbers(cJSON *json, const struct dlsi_job_spec *spec)
+static bool add_demands(cJSON *json, const struct dlsi_job_spec *spec)
 {
-	return !spec->task_items || cJSON_AddNumberToObject(json, "task_items", spec->task_items);
+	return (!spec->task_items || cJSON_AddNumberToObject(json, "task_items", spec->task_items)) &&
+	       dlsi_json_add_resources(json, "resources", spec->resources) &&
+	       dlsi_json_add_names(json, "labels", spec->labels);
 }
 
 int dlsi_job_spec_write(const struct dlsi_alloc *alloc, const struct dlsi_job_spec *spec, char **json_out,
@@ -52,7 +55,7 @@ int dlsi_job_spec_write(const struct dlsi_alloc *alloc, const struct dlsi_job_sp
 	if (json &&
 		(spec->handler ? cJSON_AddStringToObject(json, "handler", spec->handler) != NULL
 			       : add_model(json, &spec->model)) &&
-		add_numbers(json, spec) && (!params || cJSON_AddItemToObject(json, "params", params))) {
+		add_demands(json, spec) && (!params || cJSON_AddItemToObject(json, "params", params))) {
 		params = NULL;
 		text = dlsi_json_print(alloc, json);
 	}

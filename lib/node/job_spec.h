@@ -1,8 +1,8 @@
 /* What a job asks for, as the JSON that its client writes and workers read; the master looks only at what it schedules
  * by, and passes it on.
  *
- *   {"handler": NAME, "params": {...}, "task_items": N}
- *   {"model": {"bundle": HASH, "bytes": N}, "params": {...}, "task_items": N}
+ *   {"handler": NAME, "params": {...}, "task_items": N, "resources": {NAME: AMOUNT}, "labels": [NAME]}
+ *   {"model": {"bundle": HASH, "bytes": N}, ...}
  *
  * As everywhere in JSON, numbers in params are doubles; whole ones above 2^53 belong into strings. */
 #ifndef DLSI_JOB_SPEC_H
@@ -10,12 +10,17 @@
 
 #include "base/error.h"
 #include "proto/record.h"
+#include <dlsched/resource.h>
 
 struct dlsi_job_spec {
 	const char *handler;    /* NULL: it runs a model */
 	struct dlsi_blob model; /* its bundle */
 	const char *params;     /* a JSON object; NULL is {} */
 	uint32_t task_items;    /* 0: the master divides */
+
+	/* The master's alone, so not read. As in dls_job_options. */
+	const struct dls_resource *resources;
+	const char *const *labels;
 };
 
 /* *json_out is freed by the caller. Errors: DLS_EINVAL and DLS_EFORMAT (params that are no JSON object), DLS_ELIMIT,

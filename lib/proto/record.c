@@ -74,6 +74,7 @@ static const struct dlsi_record_field SUBMIT_fields[] = {
 	FIELD(BLOB, dlsi_submit, manifest, 0),
 	FIELD(U32, dlsi_submit, manifest_head, 0),
 	FIELD(NUMBERS, dlsi_submit, received, 2 * DLSI_RECEIVED_RANGES),
+	FIELD(BYTES, dlsi_submit, about, DLSI_ABOUT_BYTES),
 };
 
 static const struct dlsi_record_field ACCEPTED_fields[] = {

@@ -163,6 +163,7 @@ struct dlsi_submit {
 	struct dlsi_blob manifest;
 	uint32_t manifest_head;       /* bytes of the manifest before its first page */
 	struct dlsi_numbers received; /* first, end, first, end, ...: items the client has already */
+	struct dlsi_bytes about;      /* JSON of this job alone; may be empty */
 };
 
 struct dlsi_accepted {

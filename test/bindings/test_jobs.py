@@ -257,3 +257,32 @@ def test_a_worker_says_its_labels_and_resources(master):
         dlsched.Worker(master, resources={"licences": 0})
     with pytest.raises(TypeError, match="not the text 'gpu'"):
         dlsched.Worker(master, labels="gpu")
+
+
+def test_jobs_say_what_they_are_and_ask_for(client, master):
+    with dlsched.Worker(master, name="a", models=False, labels=["zone=a"], resources={"licences": 2}) as worker:
+        worker.handle("echo", lambda item: item.inputs[0])
+        worker.start()
+        options = dict(name="night", tags=["x", "y"], resources={"licences": 1.5}, labels=["zone=a"], priority=-7)
+        job = client.job(handler="echo", **options).add(numpy.zeros(1)).submit()
+        assert [result.worker for result in job] == ["a"]
+    for found in (client.jobs(state="all", tag="y"), client.jobs(state="all", name="night")):
+        assert [(shown["name"], shown["tags"], shown["priority"]) for shown in found] == [("night", ["x", "y"], -7)]
+    assert not list(client.jobs(state="all", tag="z"))
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        (dict(resources={"cores": -1}), "a job names -1 of the resource"),
+        (dict(resources={"devices": 1}), "devices"),
+        (dict(labels=["x"] * 17), "one more than the 16"),
+        (dict(tags=["x"] * 17), "one more than the 16"),
+        (dict(tags=["x" * 64]), "from 1 to 63 bytes, not 64"),
+        (dict(name="x" * 256), "from 1 to 255 bytes, not 256"),
+        (dict(priority=1000001), "from -1000000 to 1000000"),
+    ],
+)
+def test_job_options_out_of_range_are_one_sentence(client, options, sentence):
+    with pytest.raises(errors.EINVAL, match=sentence):
+        client.job(handler="echo", **options)

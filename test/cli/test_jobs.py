@@ -265,3 +265,40 @@ def test_names_that_are_hard_to_print(programs, numbers, tmp_path):
     rows = [row for row in table.out.splitlines() if " h1 " in row]
     assert len(rows) == len(names)
     assert {columns(row[: row.index(" h1 ")]) for row in rows} == {columns("..." + "ü" * 41) + 1}
+
+
+def test_jobs_are_listed_by_name_and_tag(programs, numbers):
+    master = programs.master()
+    programs.handler(master, "h1", "zone=a")
+    for words in (["--name", "night", "--tag", "a", "--tag", "b"], ["--tag", "b"], []):
+        assert programs.submit(master, "run", "--quiet", "--handler", "number", *words, *numbers(1)).code == 0
+
+    def listed(*words):
+        return programs.submit(master, "list", "--state", "all", "--json", *words).objects()[0]["jobs"]
+
+    assert [len(listed(*words)) for words in ([], ["--tag", "b"], ["--tag", "a"], ["--name", "day"])] == [3, 2, 1, 0]
+    assert (listed("--name", "night")[0]["name"], listed("--name", "night")[0]["tags"]) == ("night", ["a", "b"])
+    assert programs.submit(master, "list", "--tag", "a", "--tag", "b").code == 2
+
+
+def test_a_job_waits_for_a_worker_with_its_label(programs, numbers):
+    master = programs.master()
+    programs.handler(master, "h1")
+    words = ["--handler", "number", "--label", "zone=a", "--json", *numbers(3)]
+    job = programs.start("dls-submit", "run", "--master", master.endpoint, *words)
+    wait_until(lambda: programs.submit(master, "list", "--json").objects()[0]["jobs"], "the job")
+    programs.handler(master, "h2", "zone=a")
+    ended = job.finish()
+    assert ended.code == 0 and {line["worker"] for line in ended.objects() if "worker" in line} == {"h2"}
+
+
+def test_a_job_that_asks_for_too_much_is_put_off(programs, numbers):
+    master = programs.master()
+    programs.handler(master, "h1")
+    words = ["--handler", "number", "--resource", "licences=1", "--timeout", 0.5]
+    ended = programs.submit(master, "run", *words, *numbers(1))
+    assert ended.code == 5 and "asks for 1 licences" in ended.err
+    bad = [(["--resource", "cores=0"], "above 0"), (["--tag", "t" * 64], "63"), (["--priority", 1000001], "1000000")]
+    for words, part in bad:
+        ended = programs.submit(master, "run", "--handler", "number", *words, *numbers(1))
+        assert ended.code in (2, 4) and part in ended.err, ended.err

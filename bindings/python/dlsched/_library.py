@@ -77,6 +77,10 @@ class JobOptions(Sized):
         ("task_items", c_uint32),
         ("notify", c_void_p),
         ("notify_arg", c_void_p),
+        ("name", c_char_p),
+        ("tags", POINTER(c_char_p)),
+        ("resources", POINTER(Resource)),
+        ("labels", POINTER(c_char_p)),
     ]
 
 
@@ -101,6 +105,8 @@ class JobsOptions(Sized):
         ("tenant", c_char_p),
         ("after", c_char_p),
         ("limit", c_uint32),
+        ("name", c_char_p),
+        ("tag", c_char_p),
     ]
 
 

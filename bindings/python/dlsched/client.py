@@ -8,7 +8,7 @@ import os
 from . import errors
 from ._handle import Context, Handle, create
 from ._library import ClientOptions, JobOptions, JobsOptions, call, lib
-from ._options import encode
+from ._options import encode, encode_names, encode_resources
 from .job import Job
 
 
@@ -53,11 +53,26 @@ class Client(Handle):
         """Waits until the master has answered; EUNREACHABLE, a ConnectionError, when it has not in `timeout` seconds."""
         self._wait(lib.dls_client_wait, timeout, errors.EUNREACHABLE)
 
-    def job(self, *, model=None, handler=None, params=None, key=None, priority=0, task_items=0):
+    def job(
+        self,
+        *,
+        model=None,
+        handler=None,
+        params=None,
+        key=None,
+        priority=0,
+        task_items=0,
+        name=None,
+        tags=None,
+        resources=None,
+        labels=None,
+    ):
         """A new job for a model folder, or for the handlers that workers registered under a name.
 
         `params` is a dict for the handler. A job of another client under the same `key` is ended by this one.
         `task_items` is how many items go to a worker at once (0: chosen from the measured time of an item).
+        jobs() finds it by its `name` and by each of its `tags`. `resources` are amounts by name that each of its tasks
+        takes of a worker while it runs, {"cores": 2}; `labels` are those that a worker must have.
         """
         options = JobOptions(
             model=None if model is None else os.fsencode(model),
@@ -66,18 +81,29 @@ class Client(Handle):
             key=encode(key),
             priority=priority,
             task_items=task_items,
+            name=encode(name),
+            tags=encode_names(tags),
+            resources=encode_resources(resources),
+            labels=encode_names(labels),
         )
         with self._use() as pointer:
             job = Job(create(lib.dls_job_create, pointer, options), self, self._jobs.discard)
             self._jobs.add(job)
         return job
 
-    def jobs(self, *, state="live", tenant=None, timeout=10):
+    def jobs(self, *, state="live", tenant=None, name=None, tag=None, timeout=10):
         """The jobs of all clients of the master, the oldest first, each a dict. `state` is "live", "ended", "all" or one
-        state, such as "paused"; `tenant` leaves out those of others. They are asked for as the iterator goes on."""
+        state, such as "paused"; `tenant`, `name` and `tag` leave out those of others, of other names, and without the
+        tag. They are asked for as the iterator goes on."""
         after = ""
         while after is not None:
-            options = JobsOptions(state=encode(state), tenant=encode(tenant), after=encode(after) or None)
+            options = JobsOptions(
+                state=encode(state),
+                tenant=encode(tenant),
+                name=encode(name),
+                tag=encode(tag),
+                after=encode(after) or None,
+            )
             page = self._ask(lib.dls_client_jobs, options, milliseconds(timeout))
             yield from page["jobs"]
             after = page.get("next")
