@@ -9,7 +9,23 @@
 
 #define LONGEST_MS (INT64_C(365) * 24 * 3600 * 1000)
 
-enum verb { RUN, STATUS, LIST, WATCH, EXPLAIN, CANCEL, PAUSE, RESUME, PRIORITY, MODEL_SHOW, MODEL_RUN, MODEL_PROFILE };
+enum verb {
+	RUN,
+	STATUS,
+	LIST,
+	WATCH,
+	EXPLAIN,
+	CANCEL,
+	PAUSE,
+	RESUME,
+	PRIORITY,
+	NODE_LIST,
+	NODE_DRAIN,
+	NODE_UNDRAIN,
+	MODEL_SHOW,
+	MODEL_RUN,
+	MODEL_PROFILE
+};
 
 #define VALUE(member) .offset = offsetof(struct submit_values, member)
 #define FOR(verb)     .verbs = 1u << (verb)
@@ -112,6 +128,11 @@ static const struct cli_verb verbs[] = {
 	[PAUSE] = {"pause", "JOB...", "Give out nothing more of these jobs; what runs comes to its end.", 1, SIZE_MAX},
 	[RESUME] = {"resume", "JOB...", "Let paused jobs go on.", 1, SIZE_MAX},
 	[PRIORITY] = {"priority", "JOB... N", "Give jobs another priority; higher ones go first.", 2, SIZE_MAX},
+	[NODE_LIST] = {"admin node list", "", "Show the workers.", 0, 0},
+	[NODE_DRAIN] = {"admin node drain", "WORKER",
+		"Give the worker no more tasks: others get what it has not begun, and what it runs comes to its end.",
+		1, 1},
+	[NODE_UNDRAIN] = {"admin node undrain", "WORKER", "Let the worker take tasks again.", 1, 1},
 	[MODEL_SHOW] = {"model show", "MODEL",
 		"Show what the model takes and gives, its operators, and what it needs of this machine's memory.",
 		.at_least = 1, .at_most = 1},
@@ -148,6 +169,9 @@ static int (*const actions[])(const struct submit *submit, struct dls_error *err
 	[PAUSE] = submit_pause,
 	[RESUME] = submit_resume,
 	[PRIORITY] = submit_priority,
+	[NODE_LIST] = submit_node_list,
+	[NODE_DRAIN] = submit_node_drain,
+	[NODE_UNDRAIN] = submit_node_undrain,
 	[MODEL_SHOW] = submit_model_show,
 	[MODEL_RUN] = submit_model_run,
 	[MODEL_PROFILE] = submit_model_profile,

@@ -1,13 +1,15 @@
-/* dls-worker: a worker that runs models, as a process of its own, until SIGINT or SIGTERM. */
+/* dls-worker: a worker that runs models, as a process of its own, until SIGINT, or SIGTERM, at which it drains first.
+ */
 #include "cli/daemon.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/threads.h"
 #include <dlsched/dlsched.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 
-enum { LONGEST_MS = 24 * 3600 * 1000, SILENCE_MS = 3000 };
+enum { LONGEST_MS = 24 * 3600 * 1000, SILENCE_MS = 3000, DRAIN_NOTE_MS = 1000 };
 
 struct values {
 	struct cli_daemon_values daemon; /* first */
@@ -143,6 +145,18 @@ static int wait_for_master(const struct cli_daemon *daemon, const struct values 
 	return rc < 0 && !cli_signals_caught() ? rc : 0;
 }
 
+/* Whoever sends SIGTERM wants it to end in good order, and can send another one. */
+static void drain(const struct cli_daemon *daemon, const struct values *values, struct dls_worker *worker)
+{
+	struct dls_error err;
+
+	if (dls_worker_drain(worker, DRAIN_NOTE_MS, &err) != DLS_ETIMEOUT)
+		return;
+	cli_daemon_note(
+		daemon, &values->daemon, "It is draining: what runs comes to its end; a second signal ends it at once");
+	(void)dls_worker_drain(worker, -1, &err);
+}
+
 static int work(const struct cli_daemon *daemon, const struct values *values, struct dls_worker *worker, int signals,
 	struct dls_error *err)
 {
@@ -154,6 +168,8 @@ static int work(const struct cli_daemon *daemon, const struct values *values, st
 		cli_daemon_announce(daemon, &values->daemon, values->master);
 	while (rc >= 0 && !cli_signals_caught())
 		rc = look(worker, signals, 0, err); /* a master that is away may come back */
+	if (cli_signals_caught() == SIGTERM)
+		drain(daemon, values, worker);
 	return cli_signals_caught() ? 0 : rc;
 }
 

@@ -137,19 +137,24 @@ static int set_defaults(struct walk *walk)
 /* How many operands the name of the verb takes up; 0 if the operands begin with something else. */
 static size_t match_verb(const struct cli_verb *verb, const struct cli_options *options)
 {
-	size_t length = strcspn(verb->name, " ");
-	const char *second = verb->name[length] ? verb->name + length + 1 : NULL;
+	const char *name = verb->name;
+	size_t words = 0;
 
-	if (!options->operand_count || strlen(options->operands[0]) != length ||
-		memcmp(options->operands[0], verb->name, length) != 0)
-		return 0;
-	if (!second)
-		return 1;
-	return options->operand_count > 1 && strcmp(options->operands[1], second) == 0 ? 2 : 0;
+	while (*name) {
+		size_t length = strcspn(name, " ");
+
+		if (words == options->operand_count || strlen(options->operands[words]) != length ||
+			memcmp(options->operands[words], name, length) != 0)
+			return 0;
+		words++;
+		name += length;
+		name += *name == ' ';
+	}
+	return words;
 }
 
-/* Writes the second words of the verbs that begin with `word`. Returns whether there are any. */
-static bool list_second_words(const struct cli_verb *verbs, const char *word, char *list, size_t bytes)
+/* Writes what follows in the verbs that begin with `word`. Returns whether there are any. */
+static bool list_next_words(const struct cli_verb *verbs, const char *word, char *list, size_t bytes)
 {
 	size_t length = strlen(word), written = 0;
 
@@ -168,7 +173,7 @@ static int refuse_verb(struct walk *walk)
 
 	if (!walk->options->operand_count)
 		return cli_fail(walk->err, DLS_EINVAL, "a verb is missing; `%s help` lists them", program);
-	if (list_second_words(walk->program->verbs, word, seconds, sizeof seconds))
+	if (list_next_words(walk->program->verbs, word, seconds, sizeof seconds))
 		return cli_fail(walk->err, DLS_EINVAL, "behind \"%s\" comes one of: %s", word, seconds);
 	nearest = cli_nearest_to(word);
 	for (const struct cli_verb *verb = walk->program->verbs; verb->name; verb++)

@@ -3,8 +3,7 @@
  * --name value, --name=value, --flag, --flag=false; `--` ends the options; everything else is an operand, also -7, and
  * options and operands may be mixed. --config FILE names a JSON object whose keys are the names of the table. The
  * command line wins over the file and the file over the table's default. --help (-h), --version and --config belong to
- * every program and are not in its table. A program with verbs takes the first operand (or the first two) as the verb.
- */
+ * every program and are not in its table. A program with verbs takes the first operands as the verb. */
 #ifndef DLSI_CLI_OPTIONS_H
 #define DLSI_CLI_OPTIONS_H
 
@@ -57,7 +56,7 @@ struct cli_option {
 };
 
 struct cli_verb {
-	const char *name;     /* one word or two */
+	const char *name;     /* one word or several */
 	const char *operands; /* for --help: "MODEL INPUT..." */
 	const char *help;
 	size_t at_least, at_most; /* operands behind the verb */

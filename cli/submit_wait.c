@@ -59,8 +59,8 @@ int submit_explain(const struct submit *submit, struct dls_error *err)
 /* Whether somebody who waits wants to hear this: that something runs is no reason. */
 static bool keeps_back(const char *reason)
 {
-	static const char *const words[] = {
-		"no_worker", "no_fit", "paused", "client_full", "master_full", "devices_full", "order", "queued"};
+	static const char *const words[] = {"no_worker", "no_fit", "draining", "paused", "client_full", "master_full",
+		"devices_full", "order", "queued"};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(reason, words[i]) == 0)

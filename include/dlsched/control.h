@@ -53,6 +53,12 @@ struct dls_jobs_options {
 int dls_client_jobs(struct dls_client *client, const struct dls_jobs_options *options, int timeout_ms, char **json_out,
 	struct dls_error *err);
 
+/* The worker of this name gets no more tasks: what it has not begun is given to others, and what it runs comes to its
+ * end. Lasts until dls_client_undrain, or until the worker's process ends. Errors: DLS_ENOTFOUND, of undrain DLS_ESTATE
+ * (it is about to leave by itself). */
+int dls_client_drain(struct dls_client *client, const char *worker, int timeout_ms, struct dls_error *err);
+int dls_client_undrain(struct dls_client *client, const char *worker, int timeout_ms, struct dls_error *err);
+
 #ifdef __cplusplus
 }
 #endif

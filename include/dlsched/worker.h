@@ -88,6 +88,12 @@ int dls_worker_wait(struct dls_worker *worker, int timeout_ms, struct dls_error 
 int dls_worker_fd(struct dls_worker *worker);
 int dls_worker_process(struct dls_worker *worker, struct dls_error *err);
 
+/* Begins nothing more: the master gets back what has not begun, and what runs comes to its end. Waits, timeout_ms at
+ * most, below 0 for ever, until nothing runs and all results are where they belong; then dls_worker_destroy loses
+ * nothing. When there is no master, only what runs is waited for. There is no way back. Errors: DLS_ETIMEOUT (it goes
+ * on draining; call it again), DLS_ESTATE (not started), and that with which it has ended for good. */
+int dls_worker_drain(struct dls_worker *worker, int timeout_ms, struct dls_error *err);
+
 /* Tells the master, cancels what runs and waits for the handlers to return. NULL is allowed. */
 void dls_worker_destroy(struct dls_worker *worker);
 

@@ -77,3 +77,26 @@ DLS_EXPORT int dls_client_jobs(struct dls_client *client, const struct dls_jobs_
 		rc = dlsi_fail(err, DLS_EINVAL, "json_out is NULL");
 	return rc ? rc : dlsi_node_client_jobs(client, &known, timeout_ms, json_out, err);
 }
+
+static int turn_worker(
+	struct dls_client *client, const char *command, const char *worker, int timeout_ms, struct dls_error *err)
+{
+	char *json = NULL;
+	int rc = check(client, "the worker", worker, err);
+
+	if (rc == 0)
+		rc = dlsi_node_client_ask(client, command, "worker", worker, timeout_ms, &json, err);
+	if (rc == 0)
+		dlsi_free(&client->ctx->alloc, json);
+	return rc;
+}
+
+DLS_EXPORT int dls_client_drain(struct dls_client *client, const char *worker, int timeout_ms, struct dls_error *err)
+{
+	return turn_worker(client, "drain", worker, timeout_ms, err);
+}
+
+DLS_EXPORT int dls_client_undrain(struct dls_client *client, const char *worker, int timeout_ms, struct dls_error *err)
+{
+	return turn_worker(client, "undrain", worker, timeout_ms, err);
+}

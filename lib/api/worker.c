@@ -124,6 +124,13 @@ DLS_EXPORT int dls_worker_process(struct dls_worker *worker, struct dls_error *e
 	return rc ? rc : dlsi_node_worker_process(worker, err);
 }
 
+DLS_EXPORT int dls_worker_drain(struct dls_worker *worker, int timeout_ms, struct dls_error *err)
+{
+	int rc = dlsi_node_worker_check(worker, err);
+
+	return rc ? rc : dlsi_node_worker_drain(worker, timeout_ms, err);
+}
+
 DLS_EXPORT void dls_worker_destroy(struct dls_worker *worker)
 {
 	dlsi_node_worker_destroy(worker);

@@ -71,6 +71,8 @@ static void take_notice(struct dls_client *client, const struct dlsi_effect *eff
 	case DLSI_NOTICE_REPLY:
 		dlsi_node_client_answer(client, effect, text);
 		break;
+	case DLSI_NOTICE_DRAINED: /* a worker's */
+		break;
 	case DLSI_NOTICE_ACCEPTED:
 	case DLSI_NOTICE_DEFERRED:
 	case DLSI_NOTICE_PROGRESS:

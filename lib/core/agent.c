@@ -1,38 +1,8 @@
 #include "core/agent.h"
 
 #include "base/limits.h"
-#include "base/list.h"
-#include "base/map.h"
-#include "core/link.h"
+#include "core/agent_state.h"
 #include <string.h>
-
-struct job {
-	struct dlsi_list node;
-	struct dlsi_id id;
-	struct dlsi_payload manifest;
-	struct dlsi_list tasks;
-};
-
-struct task {
-	struct dlsi_list node; /* on job->tasks, or on agent->cancelled */
-	bool finished;         /* else the driver has it */
-	bool cancelled;        /* its result is dropped when it comes */
-	bool presented;        /* by the last REGISTER */
-	struct dlsi_payload payload;
-	struct dlsi_result result;
-};
-
-struct dlsi_agent {
-	const struct dlsi_alloc *alloc;
-	struct dlsi_agent_config config; /* with copies of its texts */
-	struct dlsi_agent_device *devices;
-	struct dlsi_agent_resource *resources;
-	char **handlers, **labels; /* NULL-terminated */
-	struct dlsi_link link;
-	struct dlsi_list jobs;
-	struct dlsi_list cancelled; /* tasks that nobody wants and the driver still has; their job may be gone */
-	struct dlsi_map job_by_id, task_by_attempt;
-};
 
 static void free_texts(const struct dlsi_alloc *alloc, char **texts)
 {
@@ -100,6 +70,7 @@ int dlsi_agent_create(const struct dlsi_alloc *alloc, const struct dlsi_agent_co
 	dlsi_list_init(&agent->jobs);
 	dlsi_list_init(&agent->cancelled);
 	dlsi_link_init(&agent->link, alloc);
+	dlsi_buffer_init(&agent->handback, alloc);
 	dlsi_map_init(&agent->job_by_id, alloc, config->seed);
 	dlsi_map_init(&agent->task_by_attempt, alloc, config->seed + 1);
 	agent->config.name = dlsi_strdup(alloc, config->name);
@@ -162,6 +133,7 @@ void dlsi_agent_destroy(struct dlsi_agent *agent, struct dlsi_effects *effects)
 	dlsi_free(agent->alloc, (char *)(uintptr_t)agent->config.data_endpoint);
 	dlsi_map_fini(&agent->job_by_id);
 	dlsi_map_fini(&agent->task_by_attempt);
+	dlsi_buffer_fini(&agent->handback);
 	dlsi_link_fini(&agent->link);
 	dlsi_free(agent->alloc, agent);
 }
@@ -191,7 +163,7 @@ static void forget_job(struct dlsi_agent *agent, struct job *job)
 	destroy_job(agent, job);
 }
 
-static void post(struct dlsi_agent *agent, const struct dlsi_record *record)
+void dlsi_agent_post(struct dlsi_agent *agent, const struct dlsi_record *record)
 {
 	dlsi_link_post(&agent->link, record, (struct dlsi_payload){0});
 }
@@ -205,23 +177,23 @@ static void post_capabilities(struct dlsi_agent *agent)
 
 		record.device = (struct dlsi_device_offer){
 			i, device->credits, device->cores, device->memory_bytes, dlsi_text_of(device->name)};
-		post(agent, &record);
+		dlsi_agent_post(agent, &record);
 	}
 	record.kind = DLSI_RESOURCE;
 	for (unsigned i = 0; i < agent->config.resource_count; i++) {
 		record.resource.name = dlsi_text_of(agent->resources[i].name);
 		record.resource.amount = agent->resources[i].amount;
-		post(agent, &record);
+		dlsi_agent_post(agent, &record);
 	}
 	record.kind = DLSI_LABEL;
 	for (unsigned i = 0; agent->labels[i]; i++) {
 		record.label.name = dlsi_text_of(agent->labels[i]);
-		post(agent, &record);
+		dlsi_agent_post(agent, &record);
 	}
 	record.kind = DLSI_HANDLER;
 	for (unsigned i = 0; agent->handlers[i]; i++) {
 		record.handler.name = dlsi_text_of(agent->handlers[i]);
-		post(agent, &record);
+		dlsi_agent_post(agent, &record);
 	}
 }
 
@@ -243,7 +215,7 @@ static void post_held(struct dlsi_agent *agent)
 			task->presented = true;
 			record.held = (struct dlsi_held){
 				job->id, task->result.attempt, task->result.first, task->result.end, task->finished};
-			post(agent, &record);
+			dlsi_agent_post(agent, &record);
 		}
 	}
 }
@@ -261,7 +233,7 @@ static void register_with_master(struct dlsi_agent *agent)
 		.host = dlsi_text_of(agent->config.host),
 		.data_endpoint = dlsi_text_of(agent->config.data_endpoint),
 	};
-	post(agent, &record);
+	dlsi_agent_post(agent, &record);
 	post_capabilities(agent);
 	post_held(agent);
 	dlsi_link_registered(&agent->link);
@@ -317,10 +289,14 @@ static void follow_link(struct dlsi_agent *agent, enum dlsi_link_news news, cons
 		break;
 	case DLSI_LINK_MOVED:
 		drop_everything(agent);
+		if (agent->leaving)
+			dlsi_agent_post_handback(agent);
 		notify(agent, DLSI_NOTICE_WELCOME, 0, (struct dlsi_text){0});
 		break;
 	case DLSI_LINK_WELCOMED:
 		resume(agent);
+		if (agent->leaving)
+			dlsi_agent_post_handback(agent);
 		notify(agent, DLSI_NOTICE_WELCOME, 0, (struct dlsi_text){0});
 		break;
 	case DLSI_LINK_LOST:
@@ -375,7 +351,7 @@ static void take_job(struct dlsi_agent *agent, const struct dlsi_job_record *rec
 	effect->open.holder_host_length = record->holder_host.length;
 }
 
-static struct task *find_task(const struct dlsi_agent *agent, uint64_t attempt)
+struct task *dlsi_agent_find_task(const struct dlsi_agent *agent, uint64_t attempt)
 {
 	struct dlsi_id key = dlsi_map_key(0, attempt);
 
@@ -390,8 +366,12 @@ static void take_assign(struct dlsi_agent *agent, const struct dlsi_assign *reco
 	struct task *task;
 
 	if (!job || record->first >= record->end || record->end - record->first > DLSI_TASK_ITEMS ||
-		record->device >= agent->config.device_count || find_task(agent, record->attempt)) {
+		record->device >= agent->config.device_count || dlsi_agent_find_task(agent, record->attempt)) {
 		agent->link.refused++;
+		return;
+	}
+	if (agent->leaving) {
+		dlsi_agent_hand_back(agent, record->attempt);
 		return;
 	}
 	task = dlsi_calloc(agent->alloc, 1, sizeof *task);
@@ -415,7 +395,7 @@ static void take_assign(struct dlsi_agent *agent, const struct dlsi_assign *reco
 
 static void take_cancel(struct dlsi_agent *agent, const struct dlsi_cancel *record)
 {
-	struct task *task = find_task(agent, record->attempt);
+	struct task *task = dlsi_agent_find_task(agent, record->attempt);
 
 	if (task && !task->cancelled && dlsi_id_equal(&task->result.job, &record->job))
 		drop_task(agent, task);
@@ -432,7 +412,7 @@ static void take_forget(struct dlsi_agent *agent, const struct dlsi_forget *reco
 static void take_taken(struct dlsi_agent *agent, const struct dlsi_taken *record)
 {
 	for (uint32_t i = 0; i < record->attempts.count; i++) {
-		struct task *task = find_task(agent, dlsi_numbers_at(&record->attempts, i));
+		struct task *task = dlsi_agent_find_task(agent, dlsi_numbers_at(&record->attempts, i));
 
 		if (task && task->finished)
 			destroy_task(agent, task);
@@ -468,6 +448,9 @@ static void take_record(
 	case DLSI_CANCEL:
 		take_cancel(agent, &record->cancel);
 		break;
+	case DLSI_RECALL:
+		dlsi_agent_recall(agent, &record->recall);
+		break;
 	case DLSI_FORGET:
 		take_forget(agent, &record->forget);
 		break;
@@ -483,7 +466,7 @@ static void take_record(
 
 static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *event)
 {
-	struct task *task = find_task(agent, event->attempt);
+	struct task *task = dlsi_agent_find_task(agent, event->attempt);
 
 	if (!task || task->finished) {
 		dlsi_releases_add(&agent->link.releases, event->executed.payload);
@@ -492,6 +475,8 @@ static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *eve
 	}
 	task->payload = event->executed.payload;
 	if (task->cancelled || event->executed.dropped) {
+		if (!task->cancelled && task->recalled)
+			dlsi_agent_hand_back(agent, event->attempt);
 		destroy_task(agent, task);
 		return;
 	}
@@ -503,6 +488,17 @@ static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *eve
 	task->result.frames = event->executed.offer.length == 0;
 	if (agent->link.state == DLSI_LINK_UP)
 		post_result(agent, task);
+}
+
+static void turn(struct dlsi_agent *agent)
+{
+	if (agent->handback.length)
+		dlsi_agent_post_handback(agent);
+	dlsi_link_turn(&agent->link);
+	if (agent->drained || !dlsi_agent_is_drained(agent))
+		return;
+	agent->drained = true;
+	notify(agent, DLSI_NOTICE_DRAINED, 0, (struct dlsi_text){0});
 }
 
 void dlsi_agent_step(
@@ -519,8 +515,11 @@ void dlsi_agent_step(
 	case DLSI_EVENT_STOP:
 		dlsi_link_leave(&agent->link, "the worker ends");
 		break;
+	case DLSI_EVENT_DRAIN:
+		dlsi_agent_leave_soon(agent);
+		break;
 	case DLSI_EVENT_TURN:
-		dlsi_link_turn(&agent->link);
+		turn(agent);
 		break;
 	default:
 		follow_link(agent, dlsi_link_event(&agent->link, event), NULL);

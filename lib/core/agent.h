@@ -56,7 +56,7 @@ struct dlsi_agent_counts {
 
 struct dlsi_agent_counts dlsi_agent_counts(const struct dlsi_agent *agent);
 
-/* Events: MESSAGE, CONNECTED, LOST, TIMER, TURN, EXECUTED, STOP. */
+/* Events: MESSAGE, CONNECTED, LOST, TIMER, TURN, EXECUTED, DRAIN, STOP. */
 void dlsi_agent_step(
 	struct dlsi_agent *agent, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects);
 

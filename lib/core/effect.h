@@ -28,6 +28,7 @@ enum dlsi_effect_kind {
 	DLSI_EFFECT_JOB_CLOSE,  /* worker: none will come any more; cancelled ones may still run */
 	DLSI_EFFECT_EXECUTE,    /* worker: run a task; answered by exactly one DLSI_EVENT_EXECUTED, also after CANCEL */
 	DLSI_EFFECT_CANCEL,     /* worker: the task's result is not wanted any more */
+	DLSI_EFFECT_RECALL,     /* worker: drop the task if it has not begun; else do nothing */
 	DLSI_EFFECT_FETCH,      /* client: get an offered result; answered by exactly one DLSI_EVENT_FETCHED */
 	DLSI_EFFECT_DELIVER,    /* client: results for the program */
 	DLSI_EFFECT_NOTIFY,     /* client: the job, the connection or a command has news */
@@ -41,8 +42,9 @@ enum dlsi_notice {
 	DLSI_NOTICE_ACCEPTED, /* the master has the job */
 	DLSI_NOTICE_DEFERRED, /* it has no room for the job now, code says why; it is offered again */
 	DLSI_NOTICE_PROGRESS,
-	DLSI_NOTICE_ENDED, /* the job: state, code and sentence */
-	DLSI_NOTICE_REPLY, /* to a command: code, and JSON or a sentence in `text` */
+	DLSI_NOTICE_ENDED,   /* the job: state, code and sentence */
+	DLSI_NOTICE_DRAINED, /* the worker has nothing left and may go */
+	DLSI_NOTICE_REPLY,   /* to a command: code, and JSON or a sentence in `text` */
 };
 
 /* Texts and bytes lie in the effects' arena and are valid until it is cleared. */

@@ -18,6 +18,7 @@ enum dlsi_event_kind {
 	DLSI_EVENT_CONSUMED,  /* client: the program has taken results; room in the job's window */
 	DLSI_EVENT_CANCEL,    /* client: end a job; worker: not used */
 	DLSI_EVENT_COMMAND,   /* client: ask the master something */
+	DLSI_EVENT_DRAIN,     /* worker: begin nothing more; DLSI_NOTICE_DRAINED says when nothing is left */
 	DLSI_EVENT_STOP,      /* say goodbye to the peers; nothing but destroy follows */
 };
 
@@ -45,7 +46,8 @@ struct dlsi_event {
 			struct dlsi_blob offer; /* length 0: the payload travels inside RESULT */
 			uint64_t elapsed_ns;
 			uint32_t failed; /* items */
-			bool dropped;    /* it was cancelled before it had a result; no payload */
+			bool dropped;    /* it was cancelled before it had a result, or recalled before it began; no
+					    payload */
 		} executed;
 		struct {
 			struct dlsi_payload payload; /* if code is 0 */

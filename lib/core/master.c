@@ -255,7 +255,15 @@ static void take_leave(struct dlsi_master *master, struct peer *peer)
 static bool take_from_worker(struct dlsi_master *master, struct worker *worker, const struct dlsi_record *record,
 	struct dlsi_payload payload)
 {
-	return record->kind == DLSI_RESULT && dlsi_task_result(master, worker, &record->result, payload);
+	switch (record->kind) {
+	case DLSI_RESULT:
+		return dlsi_task_result(master, worker, &record->result, payload);
+	case DLSI_HANDBACK:
+		dlsi_worker_handback(master, worker, &record->handback);
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* The same of a client. */

@@ -202,7 +202,7 @@ int dlsi_class_intern(struct dlsi_master *master, const cJSON *spec, struct dlsi
 		dlsi_list_each (node, &master->workers) {
 			const struct worker *worker = dlsi_list_entry(node, struct worker, node);
 
-			if (worker->peer)
+			if (dlsi_worker_is_open(worker))
 				count(*class_out, worker, true);
 		}
 	return rc;

@@ -19,6 +19,8 @@ static const struct command commands[] = {
 	{"changes", {"after", "limit"}, dlsi_command_changes},
 	{"job", {"job", "limit"}, dlsi_command_job},
 	{"explain", {"job"}, dlsi_command_explain},
+	{"drain", {"worker"}, dlsi_command_drain},
+	{"undrain", {"worker"}, dlsi_command_undrain},
 	{"cancel", {"jobs"}, dlsi_command_cancel},
 	{"pause", {"jobs"}, dlsi_command_pause},
 	{"resume", {"jobs"}, dlsi_command_resume},

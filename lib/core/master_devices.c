@@ -1,7 +1,7 @@
 /* What devices hold, and which could take more.
  *
  * Devices in order of load: one list for every number of held tasks. A device is on the list of its number while it may
- * hold more and its worker is connected; within a list the one served longest ago is first.
+ * hold more and its worker is connected and not draining; within a list the one served longest ago is first.
  *
  * Resources. A device runs one of the tasks that it holds at a time, in whatever order, so it reserves of its worker
  * the largest demand of them in each kind; what the devices of a worker reserve together is never more than the worker
@@ -14,7 +14,7 @@ void dlsi_device_place(struct dlsi_master *master, struct device *device)
 	bool was_free = !dlsi_list_empty(&device->node), is_free;
 
 	device->policy.credits = dlsi_division_credits(device->offered, device->task_ns, device->task_bytes);
-	is_free = held < device->policy.credits && device->worker->peer;
+	is_free = held < device->policy.credits && dlsi_worker_is_open(device->worker);
 	dlsi_list_remove(&device->node);
 	if (is_free) {
 		dlsi_list_append(&master->loaded[held], &device->node);

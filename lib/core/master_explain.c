@@ -83,11 +83,25 @@ static bool has_handler_anywhere(const struct dlsi_master *master, const struct 
 	return false;
 }
 
+/* Whether a worker could run it but for being drained. */
+static bool suits_who_drains(const struct dlsi_master *master, const struct class *class)
+{
+	dlsi_list_each (node, &master->workers) {
+		const struct worker *worker = dlsi_list_entry(node, struct worker, node);
+
+		if (worker->peer && !dlsi_worker_is_open(worker) && dlsi_class_suits(class, worker))
+			return true;
+	}
+	return false;
+}
+
 static void explain_misfit(struct explanation *to)
 {
 	struct dls_error error = {0};
 
-	if (dlsi_class_object(to->request->master, to->job->queue->class, &error))
+	if (suits_who_drains(to->request->master, to->job->queue->class))
+		add(to, "draining", "the workers that could run it are draining and take no more tasks");
+	else if (dlsi_class_object(to->request->master, to->job->queue->class, &error))
 		add(to, "no_fit", "%s", error.text);
 	else
 		add(to, "no_fit", "no worker that could run it has all the labels that it asks for");

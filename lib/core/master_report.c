@@ -35,6 +35,7 @@ static cJSON *describe_worker(const struct dlsi_master *master, const struct wor
 
 	cJSON_AddStringToObject(json, "name", worker->origin->name);
 	cJSON_AddBoolToObject(json, "connected", worker->peer != NULL);
+	cJSON_AddBoolToObject(json, "draining", worker->drained || worker->leaving);
 	cJSON_AddNumberToObject(json, "done_items", (double)worker->done_items);
 	labels = cJSON_AddArrayToObject(json, "labels");
 	for (uint16_t i = 0; i < worker->label_count; i++)

@@ -85,6 +85,8 @@ struct worker {
 	uint64_t incarnation;
 	struct peer *peer; /* NULL: lost */
 	struct timer grace;
+	bool drained; /* by a command: it gets no more tasks */
+	bool leaving; /* nor if it says so itself */
 	struct origin *origin;
 	struct device *devices;
 	uint16_t device_count;
@@ -328,6 +330,18 @@ struct dlsi_master {
 	bool recovered; /* from a log, and has not taken a turn yet */
 	bool failed;    /* memory ran out within a step */
 };
+
+/* Whether it may be given tasks. */
+static inline bool dlsi_worker_is_open(const struct worker *worker)
+{
+	return worker->peer && !worker->drained && !worker->leaving;
+}
+
+/* master_drain.c: workers that get no more tasks. What one hands back goes to others. */
+void dlsi_worker_handback(struct dlsi_master *master, struct worker *worker, const struct dlsi_handback *record);
+
+/* Asks for what it has not begun, of one device or, NULL, of all. */
+void dlsi_worker_recall(struct dlsi_master *master, struct worker *worker, const struct device *device);
 
 /* master_peers.c: connections and what is said over them */
 struct peer *dlsi_master_peer(const struct dlsi_master *master, struct dlsi_peer id);

@@ -229,13 +229,15 @@ static void place_devices(struct dlsi_master *master, struct worker *worker)
 static void detach(struct dlsi_master *master, struct worker *worker)
 {
 	struct peer *peer = worker->peer;
+	bool was_open = dlsi_worker_is_open(worker);
 
 	if (!peer)
 		return;
 	worker->peer = NULL;
 	dlsi_buffer_clear(&worker->taken);
 	place_devices(master, worker);
-	dlsi_classes_count(master, worker, false);
+	if (was_open)
+		dlsi_classes_count(master, worker, false);
 	dlsi_master_drop_peer(master, peer);
 }
 
@@ -459,7 +461,8 @@ void dlsi_worker_register(
 	dlsi_master_stop_timer(master, &worker->grace);
 	peer->worker = worker;
 	worker->peer = peer;
-	dlsi_classes_count(master, worker, true);
+	if (dlsi_worker_is_open(worker))
+		dlsi_classes_count(master, worker, true);
 	dlsi_master_welcome(master, peer, false);
 	reconcile(master, worker, rest);
 	place_devices(master, worker);

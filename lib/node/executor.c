@@ -2,7 +2,6 @@
 
 #include "base/thread.h"
 #include "kernel/parallel.h"
-#include <stdbool.h>
 
 struct dlsi_executor {
 	const struct dlsi_alloc *alloc;
@@ -85,4 +84,15 @@ void dlsi_executor_submit(struct dlsi_executor *executor, struct dlsi_work *work
 	dlsi_list_append(&executor->queue, &work->node);
 	pthread_mutex_unlock(&executor->lock);
 	pthread_cond_signal(&executor->changed); /* not before: its thread would run into the lock */
+}
+
+bool dlsi_executor_withdraw(struct dlsi_executor *executor, struct dlsi_work *work)
+{
+	bool waits;
+
+	pthread_mutex_lock(&executor->lock);
+	waits = !dlsi_list_empty(&work->node);
+	dlsi_list_remove(&work->node);
+	pthread_mutex_unlock(&executor->lock);
+	return waits;
 }

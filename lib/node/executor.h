@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/list.h"
+#include <stdbool.h>
 
 struct dlsi_executor;
 
@@ -27,5 +28,8 @@ void dlsi_executor_destroy(struct dlsi_executor *executor);
 
 /* Never fails and does not wait. Any thread. */
 void dlsi_executor_submit(struct dlsi_executor *executor, struct dlsi_work *work);
+
+/* Takes back a work that was submitted and has not ended; false if it has begun. Any thread. */
+bool dlsi_executor_withdraw(struct dlsi_executor *executor, struct dlsi_work *work);
 
 #endif

@@ -146,6 +146,15 @@ static const struct dlsi_record_field CANCEL_fields[] = {
 	FIELD(U64, dlsi_cancel, attempt, 0),
 };
 
+static const struct dlsi_record_field RECALL_fields[] = {
+	FIELD(NUMBERS, dlsi_recall, attempts, DLSI_MESSAGE_RECORDS),
+};
+
+static const struct dlsi_record_field HANDBACK_fields[] = {
+	FIELD(U8, dlsi_handback, leaving, 0),
+	FIELD(NUMBERS, dlsi_handback, attempts, DLSI_MESSAGE_RECORDS),
+};
+
 static const struct dlsi_record_field END_fields[] = {
 	FIELD(ID, dlsi_end, job, 0),
 	FIELD(U8, dlsi_end, state, 0),

@@ -53,6 +53,8 @@ uint64_t dlsi_numbers_at(const struct dlsi_numbers *numbers, uint32_t i);
 	X(ACK, 14, dlsi_ack)                                                                                           \
 	X(TAKEN, 15, dlsi_taken)                                                                                       \
 	X(CANCEL, 16, dlsi_cancel)                                                                                     \
+	X(RECALL, 17, dlsi_recall)                                                                                     \
+	X(HANDBACK, 18, dlsi_handback)                                                                                 \
 	X(END, 19, dlsi_end)                                                                                           \
 	X(HEARTBEAT, 20, dlsi_heartbeat)                                                                               \
 	X(PROGRESS, 21, dlsi_progress)                                                                                 \
@@ -244,6 +246,17 @@ struct dlsi_cancel {
 	uint64_t attempt;
 };
 
+/* Master to worker: hand back those of the attempts that have not begun. */
+struct dlsi_recall {
+	struct dlsi_numbers attempts;
+};
+
+/* Worker to master: attempts that it has not begun and does not have any more. */
+struct dlsi_handback {
+	uint8_t leaving; /* 1: it takes no more tasks, and leaves when it has none */
+	struct dlsi_numbers attempts;
+};
+
 enum dlsi_job_state {
 	DLSI_JOB_PROPOSED = 1, /* durable, its submission is not committed yet */
 	DLSI_JOB_ACTIVE = 2,
@@ -360,6 +373,8 @@ struct dlsi_record {
 		struct dlsi_ack ack;
 		struct dlsi_taken taken;
 		struct dlsi_cancel cancel;
+		struct dlsi_recall recall;
+		struct dlsi_handback handback;
 		struct dlsi_end end;
 		struct dlsi_heartbeat heartbeat;
 		struct dlsi_progress progress;

@@ -272,6 +272,7 @@ int dlsi_worker_task_execute(struct dls_worker *worker, const struct dlsi_effect
 	task->device = effect->execute.device;
 	task->why = job->refused;
 	task->work.run = run;
+	dlsi_list_init(&task->work.node);
 	task->errand.run = end;
 	dlsi_waiter_init(&task->waiter, look);
 	dlsi_worker_reads_init(&task->reads, job, &task->task.inputs, &task->waiter);
@@ -299,6 +300,22 @@ void dlsi_worker_task_cancel(struct dls_worker *worker, uint64_t attempt)
 
 		if (task->task.attempt == attempt)
 			cancel(task);
+	}
+}
+
+void dlsi_worker_task_recall(struct dls_worker *worker, uint64_t attempt)
+{
+	dlsi_list_each (node, &worker->tasks) {
+		struct task *task = dlsi_list_entry(node, struct task, node);
+
+		if (task->task.attempt != attempt || task->stage == OVER)
+			continue;
+		if (task->stage < AT_EXECUTOR) {
+			cancel(task);
+		} else if (dlsi_executor_withdraw(worker->devices[task->device].executor, &task->work)) {
+			cancel(task);
+			end_early(task);
+		}
 	}
 }
 

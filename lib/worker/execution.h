@@ -13,6 +13,9 @@ int dlsi_worker_task_execute(struct dls_worker *worker, const struct dlsi_effect
 
 /* Carries out DLSI_EFFECT_CANCEL; an unknown attempt is ignored. */
 void dlsi_worker_task_cancel(struct dls_worker *worker, uint64_t attempt);
+
+/* Carries out DLSI_EFFECT_RECALL: a task that has begun, or is unknown, stays as it is. */
+void dlsi_worker_task_recall(struct dls_worker *worker, uint64_t attempt);
 void dlsi_worker_task_cancel_all(struct dls_worker *worker);
 
 #endif

@@ -25,6 +25,19 @@ static void step(
 	dlsi_agent_step(worker_of(driver)->agent, now_ns, event, effects);
 }
 
+static void take_notice(struct dls_worker *worker, const struct dlsi_effect *effect)
+{
+	if (effect->notify.notice == DLSI_NOTICE_DRAINED) {
+		pthread_mutex_lock(&worker->dialer.mutex);
+		worker->drained = true;
+		pthread_cond_broadcast(&worker->dialer.changed);
+		pthread_mutex_unlock(&worker->dialer.mutex);
+	} else {
+		dlsi_dialer_notice(&worker->dialer, effect);
+	}
+	eventfd_write(worker->dialer.news_fd, 1);
+}
+
 static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effect)
 {
 	struct dls_worker *worker = worker_of(driver);
@@ -43,9 +56,11 @@ static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effe
 	case DLSI_EFFECT_CANCEL:
 		dlsi_worker_task_cancel(worker, effect->attempt);
 		break;
+	case DLSI_EFFECT_RECALL:
+		dlsi_worker_task_recall(worker, effect->attempt);
+		break;
 	case DLSI_EFFECT_NOTIFY:
-		dlsi_dialer_notice(&worker->dialer, effect);
-		eventfd_write(worker->dialer.news_fd, 1);
+		take_notice(worker, effect);
 		break;
 	default:
 		break;
@@ -286,6 +301,38 @@ int dlsi_node_worker_process(struct dls_worker *worker, struct dls_error *err)
 	rc = is_started(worker, err);
 	if (rc == 0)
 		rc = dlsi_dialer_standing(&worker->dialer, err);
+	pthread_mutex_unlock(&worker->dialer.mutex);
+	return rc;
+}
+
+static int drain(void *arg, int64_t now_ns)
+{
+	struct dls_worker *worker = arg;
+
+	dlsi_driver_step(&worker->dialer.driver, now_ns, &(struct dlsi_event){.kind = DLSI_EVENT_DRAIN});
+	return 0;
+}
+
+int dlsi_node_worker_drain(struct dls_worker *worker, int timeout_ms, struct dls_error *err)
+{
+	int64_t until_ns = dlsi_timeout_end_ns(timeout_ms);
+	bool in_time = true;
+	int rc;
+
+	pthread_mutex_lock(&worker->dialer.mutex);
+	rc = is_started(worker, err);
+	pthread_mutex_unlock(&worker->dialer.mutex);
+	if (rc)
+		return rc;
+	dlsi_loop_call(worker->ctx->loop, drain, worker);
+	pthread_mutex_lock(&worker->dialer.mutex);
+	while (!worker->drained && !worker->dialer.over.code && in_time)
+		in_time = dlsi_condition_wait(&worker->dialer.changed, &worker->dialer.mutex, until_ns);
+	if (worker->dialer.over.code)
+		rc = dlsi_dialer_standing(&worker->dialer, err);
+	else if (!worker->drained)
+		rc = dlsi_fail(err, DLS_ETIMEOUT, "the worker %s still has tasks, or results that nobody has taken",
+			worker->name);
 	pthread_mutex_unlock(&worker->dialer.mutex);
 	return rc;
 }

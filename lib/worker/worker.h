@@ -54,6 +54,7 @@ struct dls_worker {
 
 	/* guarded by the dialer's mutex, like the handlers until it is started */
 	bool started;
+	bool drained; /* nothing is left of what it had when it was to drain */
 };
 
 /* `options` are complete and in range. Errors: as dls_worker_create. */
@@ -71,5 +72,6 @@ int dlsi_node_worker_check(const struct dls_worker *worker, struct dls_error *er
 int dlsi_node_worker_start(struct dls_worker *worker, struct dls_error *err);
 int dlsi_node_worker_wait(struct dls_worker *worker, int timeout_ms, struct dls_error *err);
 int dlsi_node_worker_process(struct dls_worker *worker, struct dls_error *err);
+int dlsi_node_worker_drain(struct dls_worker *worker, int timeout_ms, struct dls_error *err);
 
 #endif

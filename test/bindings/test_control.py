@@ -54,7 +54,7 @@ def test_jobs_of_all_clients(master, client, gate):
             other.cancel("mine")
     gate.opened.set()
     assert [result.value.item() for result in job] == [0, 1, 2]
-    assert [seen["job"] for seen in client.jobs(state="done")] == [job.id]
+    wait_until(lambda: [seen["job"] for seen in client.jobs(state="done")] == [job.id])
 
 
 def test_cancel_by_another_client(master, client, gate):
@@ -83,3 +83,26 @@ def test_a_job_that_the_master_does_not_have(client):
     assert len(job.id) == 32
     with pytest.raises(errors.ENOTFOUND):
         job.pause()
+
+
+def test_drain_and_undrain(client, gate):
+    job = begin(client, gate, 20)
+    client.drain("python")
+    with pytest.raises(errors.ENOTFOUND, match="no worker \"other\""):
+        client.drain("other")
+    wait_until(lambda: client.describe(job)["running"] == 1)  # the others have been handed back
+    assert "draining" in client.explain(job)[0]
+    client.undrain("python")
+    gate.opened.set()
+    assert [result.value.item() for result in job] == list(range(20))
+    assert gate.begun == 20
+
+
+def test_a_worker_that_drains_loses_nothing(client, worker, gate):
+    job = begin(client, gate, 20)
+    with pytest.raises(errors.ETIMEOUT, match="still has tasks"):
+        worker.drain(0.1)
+    gate.opened.set()
+    worker.drain(SECONDS)
+    assert gate.begun == 1
+    assert client.describe(job)["done"] == 1

@@ -188,3 +188,56 @@ def test_a_job_that_waits_behind_another_says_so(programs, numbers, tmp_path):
     short = programs.start("dls-submit", "run", "--master", master.endpoint, "--handler", "number", *numbers(1))
     short.wait_until_said("the job waits: ")
     assert held.open().code == short.finish().code == 0
+
+
+def test_drain_and_undrain(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    held = Held(programs, master, numbers(8), tmp_path / "gate", "--task-items", 1)
+    wait_until(programs.journal, "the first item")
+    name = only_job(programs, master)
+    ended = programs.submit(master, "admin", "node", "drain", "h1")
+    assert (ended.code, ended.out.startswith("worker h1: draining, tasks: ")) == (0, True)
+    wait_until(lambda: jobs(programs, master)[0]["running"] == 1, "the others to be handed back")
+    assert "the workers that could run it are draining" in programs.submit(master, "explain", name).out
+    (page,) = programs.submit(master, "admin", "node", "list", "--json").objects()
+    assert [(worker["name"], worker["draining"]) for worker in page["workers"]] == [("h1", True)]
+    ended = programs.submit(master, "admin", "node", "drain", "h2")
+    assert (ended.code, 'the master has no worker "h2"' in ended.err) == (4, True)
+    assert programs.submit(master, "admin", "node", "undrain", "h1").code == 0
+    assert held.open().code == 0
+    assert sorted(item for _, item in programs.journal()) == list(range(8)), "each item has run once"
+
+
+def test_what_a_drained_worker_has_not_begun_goes_to_another(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    held = Held(programs, master, numbers(8), tmp_path / "gate", "--task-items", 1)
+    wait_until(programs.journal, "the first item")
+    name = only_job(programs, master)
+    programs.submit(master, "admin", "node", "drain", "h1")
+    programs.handler(master, "h2")
+    wait_until(lambda: len(programs.journal()) == 2, "the second worker to begin")
+    assert held.open().code == 0
+    journal = programs.journal()
+    assert sorted(item for _, item in journal) == list(range(8))
+    assert [worker for worker, _ in journal].count("h1") == 1
+    assert programs.submit(master, "status", name, "--json").objects()[0]["state"] == "done"
+
+
+def test_worker_drains_at_sigterm(programs, fashion, fashion_pictures):
+    """One worker leaves in the middle of a job: the other does the rest, and nothing runs twice."""
+    master = programs.master()
+    first = programs.worker(master, "w1")
+    pictures = fashion_pictures / "t10k-images-idx3-ubyte"
+    job = programs.start("dls-submit", "run", "--master", master.endpoint, "--json", "--task-items", 16, fashion, pictures)
+    job.wait_for('"worker":"w1"')
+    programs.worker(master, "w2")
+    job.wait_for('"worker":"w2"')
+    assert first.stop().code == 0
+    ended = job.finish(120)
+    assert ended.code == 0, ended.err
+    status = programs.submit(master, "status", "--json").objects()[0]
+    assert (status["done_items"], status["lost_workers"]) == (10000, 0)
+    assert status["done_tasks"] == 625, "each task was done once"
+    assert [worker["name"] for worker in status["workers"]] == ["w2"]

@@ -2,6 +2,8 @@
  * the seed, until it is enough. */
 #include "test/sim/sim.h"
 
+#define SETTLE_NS (5 * SIM_S) /* after the end of faults: all that was commanded before has arrived or is lost */
+
 static void restart(struct sim *sim, struct sim_happening *happening)
 {
 	/* scheduled for the world itself: the node has no life now */
@@ -53,6 +55,25 @@ static void starve(struct sim *sim, struct sim_node *node)
 		sim_memory_starve(&node->memory, plenty, sim_chance(sim, 50));
 }
 
+/* It leaves, and comes back, once it has nothing left. */
+static void drain(struct sim *sim, struct sim_node *node)
+{
+	struct dlsi_event event = {.kind = DLSI_EVENT_DRAIN};
+
+	sim_node_step(sim, node, &event);
+}
+
+static void leave(struct sim *sim, struct sim_happening *happening)
+{
+	sim_node_stop(sim, happening->at);
+	sim_node_restart_later(sim, happening->at);
+}
+
+void sim_faults_drained(struct sim *sim, struct sim_node *node)
+{
+	sim_schedule(sim, (int64_t)sim_below(sim, SIM_MS), node, leave);
+}
+
 static void fault(struct sim *sim, struct sim_happening *happening)
 {
 	unsigned worker = (unsigned)sim_below(sim, sim->worker_count);
@@ -74,6 +95,8 @@ static void fault(struct sim *sim, struct sim_happening *happening)
 		kill_for_a_while(sim, &sim->master);
 	} else if (dice < 78) {
 		sim_node_kill(sim, &sim->clients[client]);
+	} else if (dice < 79) {
+		drain(sim, &sim->workers[worker]);
 	} else if (dice < 80) {
 		sim_node_stop(sim, &sim->workers[worker]);
 		sim_node_restart_later(sim, &sim->workers[worker]);
@@ -98,6 +121,7 @@ void sim_faults_begin(struct sim *sim)
 void sim_faults_end(struct sim *sim)
 {
 	sim->faults = false;
+	sim_schedule(sim, SETTLE_NS, NULL, sim_command_settle);
 	sim_memory_starve(&sim->master.memory, 0, false);
 	for (unsigned i = 0; i < sim->worker_count; i++)
 		sim_memory_starve(&sim->workers[i].memory, 0, false);

@@ -26,7 +26,7 @@
 #include "core/master.h"
 #include "core/session.h"
 
-enum { SIM_JOBS = 6, SIM_DEVICES = 3 };
+enum { SIM_JOBS = 6, SIM_PAUSED = 64, SIM_DEVICES = 3 };
 
 #define SIM_MS             INT64_C(1000000)
 #define SIM_S              (1000 * SIM_MS)
@@ -134,6 +134,7 @@ struct sim_job {
 	uint64_t count;
 	uint64_t window, window_bytes;
 	bool durable, submitted, ended, cancelled;
+	bool stopped; /* a command may have cancelled it */
 	uint8_t state;
 	uint64_t next;     /* item that the program takes next */
 	uint8_t *received; /* a bit each */
@@ -212,6 +213,9 @@ struct sim {
 	uint64_t order;
 	struct dlsi_heap happenings;
 	bool faults;
+	struct dlsi_id paused[SIM_PAUSED]; /* jobs that somebody has told the master to pause */
+	unsigned paused_count;
+	bool settling; /* they are over, and a client that begins now has no jobs */
 	bool trace;
 	uint64_t digest; /* of all that happened */
 
@@ -255,6 +259,7 @@ void sim_note(struct sim *sim, uint64_t number);
 /* faults.c: what goes wrong, from now until sim->faults is false */
 void sim_faults_begin(struct sim *sim);
 void sim_faults_end(struct sim *sim);
+void sim_faults_drained(struct sim *sim, struct sim_node *node); /* a worker that was to leave may do so */
 
 /* links.c: what carries bytes, and how fast */
 void sim_link_init(struct sim_link *link, uint64_t bytes_per_s);
@@ -305,6 +310,14 @@ void sim_tasks_init(struct sim_node *node);
 void sim_tasks_clear(struct sim_node *node);
 void sim_task_execute(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect);
 void sim_task_cancel(struct sim_node *node, uint64_t attempt);
+void sim_task_recall(struct sim *sim, struct sim_node *node, uint64_t attempt);
+
+/* commands.c: what clients ask and tell the master. `number` of the happening is the command's. */
+void sim_command_ask(struct sim *sim, struct sim_happening *happening);
+void sim_command_answered(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect);
+
+/* Once nothing goes wrong any more: what is paused or drained goes on. */
+void sim_command_settle(struct sim *sim, struct sim_happening *happening);
 
 /* network.c */
 void sim_network_dial(struct sim *sim, struct sim_node *node, int64_t delay_ns);

@@ -22,6 +22,7 @@ struct sim_task {
 	unsigned missing; /* reads under way */
 	bool admitted;    /* its inputs have room */
 	bool cancelled;
+	bool recalled; /* before it began */
 	int64_t takes_ns;
 };
 
@@ -78,7 +79,7 @@ static struct dlsi_event end_task(struct sim *sim, struct sim_node *node, struct
 
 	event.attempt = task->content.attempt;
 	event.executed.elapsed_ns = (uint64_t)task->takes_ns;
-	event.executed.dropped = task->cancelled && sim_chance(sim, 50);
+	event.executed.dropped = task->recalled || (task->cancelled && sim_chance(sim, 50));
 	if (!event.executed.dropped) {
 		event.executed.payload = sim_payload_add(sim, node, task->content);
 		if (task->content.bytes > OFFERED_BYTES) {
@@ -305,6 +306,33 @@ void sim_task_execute(struct sim *sim, struct sim_node *node, const struct dlsi_
 	dlsi_list_init(&task->queue);
 	dlsi_list_append(&node->readers, &task->queue);
 	read_on(sim, node);
+}
+
+/* Whether nothing has been begun of it but to have read its inputs. */
+static bool waits_for_device(const struct sim_task *task)
+{
+	bool first = task->device->ready.next == &task->queue;
+
+	return task->admitted && task->next == task->content.end && !task->missing && !(first && task->device->busy);
+}
+
+static void hand_back(struct sim *sim, struct sim_happening *happening)
+{
+	struct sim_node *node = happening->at;
+	struct sim_task *task = find(node, happening->number);
+	struct dlsi_event event;
+
+	if (!task || !waits_for_device(task))
+		return;
+	task->recalled = true;
+	event = end_task(sim, node, task);
+	read_on(sim, node);
+	sim_node_step(sim, node, &event);
+}
+
+void sim_task_recall(struct sim *sim, struct sim_node *node, uint64_t attempt)
+{
+	sim_schedule(sim, (int64_t)sim_below(sim, 2 * SIM_MS), node, hand_back)->number = attempt;
 }
 
 void sim_task_cancel(struct sim_node *node, uint64_t attempt)

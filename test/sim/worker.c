@@ -79,7 +79,12 @@ void sim_worker_effect(struct sim *sim, struct sim_node *node, const struct dlsi
 	case DLSI_EFFECT_CANCEL:
 		sim_task_cancel(node, effect->attempt);
 		break;
+	case DLSI_EFFECT_RECALL:
+		sim_task_recall(sim, node, effect->attempt);
+		break;
 	case DLSI_EFFECT_NOTIFY:
+		if (effect->notify.notice == DLSI_NOTICE_DRAINED)
+			sim_faults_drained(sim, node);
 		if (effect->notify.notice == DLSI_NOTICE_REJECTED)
 			sim_fail(sim, "worker %u was refused for good with code %d", node->index, effect->notify.code);
 		break;

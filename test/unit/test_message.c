@@ -118,6 +118,10 @@ static const char *const golden[] = {
 	"0f000000140000000200000001000000000000800200000000000000",
 	/* CANCEL */
 	"1000000018000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a001f1f2f3f4f5f6f7",
+	/* RECALL */
+	"11000000140000000200000001000000000000800200000000000000",
+	/* HANDBACK */
+	"1200000015000000100200000001000000000000800200000000000000",
 	/* END */
 	"130000001d000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a01102f0f1f20400000074657874",
 	/* HEARTBEAT */
@@ -472,7 +476,7 @@ static void test_what_is_announced_must_be_there(void **state)
 	REFUSED(dlsi_put_u16, 8, DLSI_MESSAGE_FRAMES + 1, DLSI_MESSAGE_FRAMES + 1, DLS_ELIMIT);
 	REFUSED(dlsi_put_u32, 12, UINT32_MAX, 0, DLS_ELIMIT);                   /* bytes of all records */
 	REFUSED(dlsi_put_u32, 12, DLSI_MESSAGE_BODY_BYTES, 0, DLS_EPROTOCOL);   /* bytes of all records */
-	REFUSED(dlsi_put_u16, DLSI_MESSAGE_HEADER_BYTES, 17, 0, DLS_EPROTOCOL); /* kind */
+	REFUSED(dlsi_put_u16, DLSI_MESSAGE_HEADER_BYTES, 22, 0, DLS_EPROTOCOL); /* kind */
 	REFUSED(dlsi_put_u32, text - 4, UINT32_MAX, 0, DLS_EPROTOCOL);          /* length of the record */
 	REFUSED(dlsi_put_u32, text - 4, 1, 0, DLS_EPROTOCOL);                   /* length of the record */
 	REFUSED(dlsi_put_u32, text, UINT32_MAX, 0, DLS_EPROTOCOL);              /* length of the text */

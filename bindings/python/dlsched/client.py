@@ -134,6 +134,14 @@ class Client(Handle):
         """Higher ones go first, for policies that look at it."""
         self._call(lib.dls_client_set_priority, name_of(job), priority, milliseconds(timeout))
 
+    def drain(self, worker, *, timeout=10):
+        """The worker of this name gets no more tasks; what it runs comes to its end. ENOTFOUND where there is none."""
+        self._call(lib.dls_client_drain, encode(worker), milliseconds(timeout))
+
+    def undrain(self, worker, *, timeout=10):
+        """The worker takes tasks again."""
+        self._call(lib.dls_client_undrain, encode(worker), milliseconds(timeout))
+
     def _ask(self, function, argument, timeout_ms):
         answer = ctypes.c_void_p()
         self._call(function, argument, timeout_ms, answer)

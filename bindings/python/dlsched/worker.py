@@ -145,6 +145,11 @@ class Worker(Handle):
         """Waits until a master has taken the worker in; errors as Client.wait()."""
         self._wait(lib.dls_worker_wait, timeout, errors.EUNREACHABLE)
 
+    def drain(self, timeout=None):
+        """Begins nothing more and waits until what runs is done and its results are where they belong; then close() loses
+        nothing. ETIMEOUT when that takes longer than `timeout` seconds; the worker goes on draining."""
+        self._wait(lib.dls_worker_drain, timeout, errors.ETIMEOUT)
+
     def serve(self):
         """Starts the worker and runs it until Ctrl-C, or until another thread closes it; raises what ends it for good."""
         try:

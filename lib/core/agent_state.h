@@ -1,0 +1,59 @@
+/* The worker's tables, seen only by the files of core/ that make up the agent. */
+#ifndef DLSI_AGENT_STATE_H
+#define DLSI_AGENT_STATE_H
+
+#include "base/list.h"
+#include "base/map.h"
+#include "core/agent.h"
+#include "core/link.h"
+
+struct job {
+	struct dlsi_list node;
+	struct dlsi_id id;
+	struct dlsi_payload manifest;
+	struct dlsi_list tasks;
+};
+
+struct task {
+	struct dlsi_list node; /* on job->tasks, or on agent->cancelled */
+	bool finished;         /* else the driver has it */
+	bool cancelled;        /* its result is dropped when it comes */
+	bool recalled;         /* it is handed back if it has not begun */
+	bool presented;        /* by the last REGISTER */
+	struct dlsi_payload payload;
+	struct dlsi_result result;
+};
+
+struct dlsi_agent {
+	const struct dlsi_alloc *alloc;
+	struct dlsi_agent_config config; /* with copies of its texts */
+	struct dlsi_agent_device *devices;
+	struct dlsi_agent_resource *resources;
+	char **handlers, **labels; /* NULL-terminated */
+	struct dlsi_link link;
+	struct dlsi_list jobs;
+	struct dlsi_buffer handback; /* u64 each: attempts to hand back in the next message */
+	bool leaving;                /* nothing is begun any more */
+	bool drained;                /* nothing is left, which has been told */
+	struct dlsi_list cancelled;  /* tasks that nobody wants and the driver still has; their job may be gone */
+	struct dlsi_map job_by_id, task_by_attempt;
+};
+
+/* agent.c: what both parts need */
+struct task *dlsi_agent_find_task(const struct dlsi_agent *agent, uint64_t attempt);
+void dlsi_agent_post(struct dlsi_agent *agent, const struct dlsi_record *record);
+
+/* agent_drain.c: tasks that are handed back, and a worker that is to leave. What is handed back is told at the end of
+ * the turn, or at once with what waits. */
+void dlsi_agent_hand_back(struct dlsi_agent *agent, uint64_t attempt);
+void dlsi_agent_post_handback(struct dlsi_agent *agent);
+void dlsi_agent_recall(struct dlsi_agent *agent, const struct dlsi_recall *record);
+
+/* From now on the worker begins nothing. */
+void dlsi_agent_leave_soon(struct dlsi_agent *agent);
+
+/* Whether a worker that is to leave may do so: it runs nothing, and all that it has done is where it belongs or cannot
+ * get there. */
+bool dlsi_agent_is_drained(const struct dlsi_agent *agent);
+
+#endif
