@@ -289,13 +289,14 @@ static void follow_link(struct dlsi_agent *agent, enum dlsi_link_news news, cons
 		break;
 	case DLSI_LINK_MOVED:
 		drop_everything(agent);
+		dlsi_buffer_clear(&agent->handback);
 		if (agent->leaving)
 			dlsi_agent_post_handback(agent);
 		notify(agent, DLSI_NOTICE_WELCOME, 0, (struct dlsi_text){0});
 		break;
 	case DLSI_LINK_WELCOMED:
 		resume(agent);
-		if (agent->leaving)
+		if (agent->leaving || agent->handback.length)
 			dlsi_agent_post_handback(agent);
 		notify(agent, DLSI_NOTICE_WELCOME, 0, (struct dlsi_text){0});
 		break;

@@ -7,22 +7,33 @@
 
 #define PATIENT_REGISTERS 2 /* without an answer: a worker that is to leave does not wait for its master any more */
 
+enum { ATTEMPTS = DLSI_MESSAGE_RECORDS / 4 }; /* of one record */
+
+/* Without a connection it waits: the master may have been presented what has been dropped since. It passes over
+ * attempts that it does not know. */
 void dlsi_agent_post_handback(struct dlsi_agent *agent)
 {
 	struct dlsi_record record = {.kind = DLSI_HANDBACK};
+	uint32_t count = (uint32_t)(agent->handback.length / 8), posted = 0;
 
+	if (agent->link.state != DLSI_LINK_UP)
+		return;
 	record.handback.leaving = agent->leaving;
-	record.handback.attempts = (struct dlsi_numbers){agent->handback.data, (uint32_t)(agent->handback.length / 8)};
-	agent->link.failed |= agent->handback.failed;
-	if (agent->link.state == DLSI_LINK_UP)
+	do {
+		uint32_t some = count - posted < ATTEMPTS ? count - posted : ATTEMPTS;
+
+		record.handback.attempts = (struct dlsi_numbers){agent->handback.data + 8 * posted, some};
 		dlsi_agent_post(agent, &record);
-	dlsi_buffer_clear(&agent->handback); /* without a connection: what REGISTER does not present is handed back */
+		posted += some;
+	} while (posted < count);
+	dlsi_buffer_clear(&agent->handback);
 }
 
 void dlsi_agent_hand_back(struct dlsi_agent *agent, uint64_t attempt)
 {
 	dlsi_write_u64(&agent->handback, attempt);
-	if (agent->handback.length >= 8 * (DLSI_MESSAGE_RECORDS / 4))
+	agent->link.failed |= agent->handback.failed;
+	if (agent->handback.length >= 8 * ATTEMPTS)
 		dlsi_agent_post_handback(agent);
 }
 

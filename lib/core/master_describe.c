@@ -93,7 +93,7 @@ static struct line stand_in_line(const struct task *task)
 
 	dlsi_list_each (node, &task->device->worker->tasks) {
 		const struct task *other = dlsi_list_entry(node, struct task, worker_node);
-		uint64_t expected_ns = dlsi_task_expected_ns(other);
+		uint64_t expected_ns = dlsi_task_expected_ns(other, other->device);
 
 		if (other == task)
 			break;
@@ -110,7 +110,7 @@ static void add_progress(const struct dlsi_master *master, const struct task *ta
 {
 	const struct device *device = task->device;
 	struct line line = stand_in_line(task);
-	uint64_t expected_ns = dlsi_task_expected_ns(task);
+	uint64_t expected_ns = dlsi_task_expected_ns(task, task->device);
 	int64_t turned_ns = device->turned_ns > task->given_ns ? device->turned_ns : task->given_ns;
 	int64_t since_ns = line.waits ? task->given_ns : turned_ns;
 

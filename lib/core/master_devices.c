@@ -14,7 +14,8 @@ void dlsi_device_place(struct dlsi_master *master, struct device *device)
 	bool was_free = !dlsi_list_empty(&device->node), is_free;
 
 	device->policy.credits = dlsi_division_credits(device->offered, device->task_ns, device->task_bytes);
-	is_free = held < device->policy.credits && dlsi_worker_is_open(device->worker);
+	device->relieved &= held != 0;
+	is_free = held < device->policy.credits && !device->relieved && dlsi_worker_is_open(device->worker);
 	dlsi_list_remove(&device->node);
 	if (is_free) {
 		dlsi_list_append(&master->loaded[held], &device->node);

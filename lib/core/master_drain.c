@@ -32,22 +32,24 @@ void dlsi_worker_handback(struct dlsi_master *master, struct worker *worker, con
 	}
 }
 
-void dlsi_worker_recall(struct dlsi_master *master, struct worker *worker, const struct device *device)
+void dlsi_worker_recall(struct dlsi_master *master, struct worker *worker, const struct dlsi_buffer *attempts)
 {
 	struct dlsi_record record = {.kind = DLSI_RECALL};
+
+	master->failed |= attempts->failed;
+	record.recall.attempts = (struct dlsi_numbers){attempts->data, (uint32_t)(attempts->length / 8)};
+	if (worker->peer && attempts->length && !attempts->failed)
+		dlsi_master_post(master, worker->peer, &record, (struct dlsi_payload){0});
+}
+
+static void recall_all(struct dlsi_master *master, struct worker *worker)
+{
 	struct dlsi_buffer attempts;
 
 	dlsi_buffer_init(&attempts, master->alloc);
-	dlsi_list_each (node, &worker->tasks) {
-		const struct task *task = dlsi_list_entry(node, struct task, worker_node);
-
-		if (!device || task->device == device)
-			dlsi_write_u64(&attempts, task->attempt);
-	}
-	master->failed |= attempts.failed;
-	record.recall.attempts = (struct dlsi_numbers){attempts.data, (uint32_t)(attempts.length / 8)};
-	if (worker->peer && attempts.length && !attempts.failed)
-		dlsi_master_post(master, worker->peer, &record, (struct dlsi_payload){0});
+	dlsi_list_each (node, &worker->tasks)
+		dlsi_write_u64(&attempts, dlsi_list_entry(node, struct task, worker_node)->attempt);
+	dlsi_worker_recall(master, worker, &attempts);
 	dlsi_buffer_fini(&attempts);
 }
 
@@ -92,7 +94,7 @@ static int set_drained(struct request *request, bool drained)
 	worker->drained = drained;
 	follow(request->master, worker, was_open);
 	if (drained)
-		dlsi_worker_recall(request->master, worker, NULL);
+		recall_all(request->master, worker);
 	describe(request, worker);
 	return 0;
 }

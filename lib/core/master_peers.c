@@ -174,6 +174,8 @@ void dlsi_master_heartbeat(struct dlsi_master *master, struct peer *peer)
 	}
 	if (peer->client)
 		dlsi_client_progress(master, peer->client);
+	else
+		dlsi_worker_relieve(master, peer->worker);
 	record.heartbeat.sent = peer->outbox.sent + 1;
 	record.heartbeat.received = peer->received;
 	dlsi_master_post(master, peer, &record, (struct dlsi_payload){0});

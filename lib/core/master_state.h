@@ -53,6 +53,7 @@ struct device {
 	uint64_t task_bytes;
 	uint64_t done_tasks;
 	int64_t turned_ns; /* when its last result came: the next task runs since then */
+	bool relieved;     /* it gets nothing more until its task in front is over */
 	char *name;
 	struct dlsi_list services;
 	struct dlsi_resources reserved; /* it runs one of its tasks at a time: the largest demand of them */
@@ -340,8 +341,11 @@ static inline bool dlsi_worker_is_open(const struct worker *worker)
 /* master_drain.c: workers that get no more tasks. What one hands back goes to others. */
 void dlsi_worker_handback(struct dlsi_master *master, struct worker *worker, const struct dlsi_handback *record);
 
-/* Asks for what it has not begun, of one device or, NULL, of all. */
-void dlsi_worker_recall(struct dlsi_master *master, struct worker *worker, const struct device *device);
+/* Asks for those of the attempts, u64 each, that it has not begun. */
+void dlsi_worker_recall(struct dlsi_master *master, struct worker *worker, const struct dlsi_buffer *attempts);
+
+/* master_relief.c: recalls tasks that wait behind long ones while other devices have nothing to do */
+void dlsi_worker_relieve(struct dlsi_master *master, struct worker *worker);
 
 /* master_peers.c: connections and what is said over them */
 struct peer *dlsi_master_peer(const struct dlsi_master *master, struct dlsi_peer id);
@@ -543,8 +547,8 @@ bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 	struct dlsi_payload payload);
 void dlsi_task_taken(struct dlsi_master *master, struct task *task);
 
-/* How long its device is busy with it, as measured so far; 0: not known. */
-uint64_t dlsi_task_expected_ns(const struct task *task);
+/* How long the device would be busy with it, as measured so far there or else elsewhere; 0: not known. */
+uint64_t dlsi_task_expected_ns(const struct task *task, const struct device *device);
 
 /* Gives its items back unless they are not wanted any more, and ends the task. */
 void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_back);

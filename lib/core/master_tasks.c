@@ -159,6 +159,7 @@ static void take_in(
 	move(master, task, DLSI_TASK_RETURNED);
 	dlsi_device_measure(device, task->job->queue->class, items, record->elapsed_ns, record->bytes);
 	device->turned_ns = master->now_ns;
+	device->relieved = false;
 	dlsi_device_free(master, device, task->job->queue);
 	device->worker->done_items += items;
 	master->done_tasks++;
@@ -214,13 +215,12 @@ bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 	return true;
 }
 
-uint64_t dlsi_task_expected_ns(const struct task *task)
+uint64_t dlsi_task_expected_ns(const struct task *task, const struct device *device)
 {
-	uint64_t item_ns = task->job->spec->measured.item_ns;
+	const struct service *service = dlsi_device_service(device, task->job->queue->class);
+	uint64_t own_ns = service ? service->measured.item_ns : 0;
 
-	if (item_ns)
-		return item_ns * (task->end - task->first);
-	return task->device ? task->device->task_ns : 0;
+	return (own_ns ? own_ns : task->job->spec->measured.item_ns) * (task->end - task->first);
 }
 
 void dlsi_task_taken(struct dlsi_master *master, struct task *task)

@@ -241,3 +241,39 @@ def test_worker_drains_at_sigterm(programs, fashion, fashion_pictures):
     assert (status["done_items"], status["lost_workers"]) == (10000, 0)
     assert status["done_tasks"] == 625, "each task was done once"
     assert [worker["name"] for worker in status["workers"]] == ["w2"]
+
+
+def test_a_long_task_does_not_hold_up_short_ones_where_another_device_is_idle(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    held = Held(programs, master, numbers(1), tmp_path / "gate")
+    wait_until(programs.journal, "the long task")
+    words = ["--handler", "number", "--task-items", 1, "--json", *numbers(100)]
+    short = programs.start("dls-submit", "run", "--master", master.endpoint, *words)
+    wait_until(lambda: sum(job["running"] for job in jobs(programs, master)) > 1, "a short task behind the long one")
+    programs.handler(master, "h2")
+    ended = short.finish()
+    assert ended.code == 0, ended.err
+    assert {item["worker"] for item in ended.items()} == {"h2"}
+    assert held.open().code == 0
+    assert len(programs.journal()) == 101, "each item has run once"
+
+
+def test_100_000_tasks_cancelled_at_once(programs, tmp_path, numbers):
+    count = 100_000
+    (tmp_path / "many").write_bytes(bytes([0, 0, 8, 1]) + count.to_bytes(4, "big") + bytes(count))
+    master = programs.master()
+    programs.handler(master, "h1")
+    job = programs.start(
+        "dls-submit", "run", "--master", master.endpoint, "--handler", "number", "--task-items", 1, "--quiet", tmp_path / "many"
+    )
+    wait_until(programs.journal, "the first item")
+    name = only_job(programs, master)
+    assert programs.submit(master, "cancel", name).code == 0
+    assert job.finish().code == 130
+    (shown,) = jobs(programs, master, "--state", "cancelled")
+    assert shown["items"] == count and shown["done"] < count
+    assert jobs(programs, master) == []
+    assert programs.submit(master, "run", "--handler", "number", *numbers(3)).code == 0
+    status = programs.submit(master, "status", "--json").objects()[0]
+    assert (status["refused_messages"], status["refused_transitions"]) == (0, 0)

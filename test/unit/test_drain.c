@@ -226,6 +226,29 @@ static void test_worker_drains(void **state)
 	unit_machine_fini(&agent);
 }
 
+/* What has been presented to the master and is dropped before that answers is handed back then. */
+static void test_recall_while_registering(void **state)
+{
+	static const uint8_t bytes[] = {2, 0, 0, 0, 0, 0, 0, 0};
+	struct dlsi_record record = {.kind = DLSI_RECALL};
+	struct unit_machine agent;
+
+	(void)state;
+	begin_agent(&agent);
+	record.recall.attempts = (struct dlsi_numbers){bytes, 1};
+	unit_machine_say(&agent, 0, record);
+	unit_machine_connect(&agent);
+	assert_int_equal(unit_machine_count(&agent, 0, DLSI_HELD), 2);
+	executed(&agent, 2, true);
+	assert_int_equal(unit_machine_count(&agent, 0, DLSI_HANDBACK), 0);
+	unit_machine_welcome(&agent);
+	assert_true(unit_machine_says(&agent, 0, DLSI_HANDBACK, 0, &record));
+	assert_int_equal(record.handback.attempts.count, 1);
+	assert_int_equal(dlsi_numbers_at(&record.handback.attempts, 0), 2);
+	executed(&agent, 1, false);
+	unit_machine_fini(&agent);
+}
+
 /* Without a master only what runs is waited for. */
 static void test_worker_drains_without_a_master(void **state)
 {
@@ -245,4 +268,5 @@ static void test_worker_drains_without_a_master(void **state)
 }
 
 UNIT_MAIN(test_recalled_tasks_go_to_others, test_handing_back_what_is_not_its_own, test_a_drained_worker_gets_nothing,
-	test_worker_that_leaves, test_recall_at_the_worker, test_worker_drains, test_worker_drains_without_a_master)
+	test_worker_that_leaves, test_recall_at_the_worker, test_recall_while_registering, test_worker_drains,
+	test_worker_drains_without_a_master)
