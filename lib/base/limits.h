@@ -90,6 +90,13 @@
 #define DLSI_LOG_BYTES      (256 * 1024) /* lines that wait to be taken */
 #define DLSI_LOG_FLUSH_MS   1000         /* milliseconds, that its end waits for them */
 
+/* Scripts of users */
+#define DLSI_SCRIPT_BYTES        (64 * 1024)       /* their text */
+#define DLSI_SCRIPT_MEMORY_BYTES (4 * 1024 * 1024) /* what one has, with what is not collected yet */
+#define DLSI_SCRIPT_BLOCK_BYTES  (128 * 1024)      /* of it, a table's array or other part */
+#define DLSI_SCRIPT_STRING_BYTES 1024              /* each string that one makes */
+#define DLSI_SCRIPT_STEPS        200000            /* instructions of one call, and what functions count for */
+
 /* What a master logs of its workers, and as much again of its jobs */
 #define DLSI_NEWS_AT_ONCE    256 /* lines */
 #define DLSI_NEWS_PER_SECOND 16  /* after that */
