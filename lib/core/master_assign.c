@@ -4,17 +4,9 @@
 
 #define ASSIGNMENTS_PER_TURN 1024
 
-static struct dlsi_policy_device *least_loaded(void *view_arg, const struct dlsi_policy_queue *queue)
-{
-	struct device *device = dlsi_device_least_loaded(view_arg, dlsi_list_entry(queue, struct queue, policy)->class);
-
-	return device ? &device->policy : NULL;
-}
-
 bool dlsi_master_assign(struct dlsi_master *master)
 {
-	struct dlsi_policy_view view = {
-		.now_ns = master->now_ns, .total = &master->total, .least_loaded = least_loaded, .view_arg = master};
+	struct dlsi_policy_view view = dlsi_master_view(master);
 	struct dlsi_policy_choice choice;
 	struct dlsi_range range;
 
@@ -27,7 +19,7 @@ bool dlsi_master_assign(struct dlsi_master *master)
 			return false;
 		job = dlsi_list_entry(choice.job, struct job, policy);
 		device = dlsi_list_entry(choice.device, struct device, policy);
-		if (dlsi_job_take(job, device, &range) && !dlsi_task_assign(master, job, device, range)) {
+		if (dlsi_job_take(job, device, choice.items, &range) && !dlsi_task_assign(master, job, device, range)) {
 			master->failed = true;
 			return false;
 		}

@@ -37,6 +37,9 @@ void dlsi_classes_count(struct dlsi_master *master, const struct worker *worker,
 {
 	dlsi_list_each (node, &master->classes)
 		count(dlsi_list_entry(node, struct class, node), worker, present);
+	for (uint16_t i = 0; i < worker->device_count; i++)
+		dlsi_list_each (node, &worker->devices[i].services)
+			dlsi_service_count(dlsi_list_entry(node, struct service, device_node), present);
 	if (present)
 		dlsi_resources_add(&master->total, &worker->capacity);
 	else

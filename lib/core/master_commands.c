@@ -25,6 +25,8 @@ static const struct command commands[] = {
 	{"pause", {"jobs"}, dlsi_command_pause},
 	{"resume", {"jobs"}, dlsi_command_resume},
 	{"priority", {"jobs", "priority"}, dlsi_command_priority},
+	{"policy", {"name", "params"}, dlsi_command_policy},
+	{"tenant", {"name", "weight"}, dlsi_command_tenant},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

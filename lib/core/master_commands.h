@@ -62,5 +62,7 @@ int dlsi_command_priority(struct request *request);
 int dlsi_command_explain(struct request *request); /* master_explain.c */
 int dlsi_command_drain(struct request *request);   /* master_drain.c */
 int dlsi_command_undrain(struct request *request);
+int dlsi_command_policy(struct request *request); /* master_policy.c */
+int dlsi_command_tenant(struct request *request); /* master_tenants.c */
 
 #endif

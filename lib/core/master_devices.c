@@ -27,37 +27,6 @@ void dlsi_device_place(struct dlsi_master *master, struct device *device)
 		master->openings++;
 }
 
-struct service *dlsi_device_service(const struct device *device, const struct class *class)
-{
-	dlsi_list_each (node, &device->services) {
-		struct service *service = dlsi_list_entry(node, struct service, device_node);
-
-		if (service->class == class)
-			return service;
-	}
-	return NULL;
-}
-
-static struct service *create_service(struct dlsi_master *master, struct device *device, struct class *class)
-{
-	struct service *service = dlsi_calloc(master->alloc, 1, sizeof *service);
-
-	if (!service)
-		return NULL;
-	service->device = device;
-	service->class = class;
-	dlsi_list_append(&device->services, &service->device_node);
-	dlsi_list_append(&class->services, &service->class_node);
-	return service;
-}
-
-void dlsi_service_destroy(struct dlsi_master *master, struct service *service)
-{
-	dlsi_list_remove(&service->device_node);
-	dlsi_list_remove(&service->class_node);
-	dlsi_free(master->alloc, service);
-}
-
 /* What the device reserves follows what it holds. */
 static void reserve(struct dlsi_master *master, struct device *device)
 {
@@ -77,30 +46,32 @@ static void reserve(struct dlsi_master *master, struct device *device)
 	device->reserved = needed;
 }
 
-bool dlsi_device_hold(struct dlsi_master *master, struct device *device, struct queue *queue)
+bool dlsi_device_hold(struct dlsi_master *master, struct device *device, struct queue *queue, uint64_t planned_ns)
 {
 	struct service *service = dlsi_device_service(device, queue->class);
 
 	if (!service)
-		service = create_service(master, device, queue->class);
-	if (!service)
+		service = dlsi_service_create(master, device, queue->class);
+	if (!service || !dlsi_stake_add(master, device->worker, &queue->policy))
 		return false;
 	if (!service->held++)
 		reserve(master, device);
-	dlsi_resources_add(&queue->policy.tenant->used, &queue->class->demand);
-	device->policy.held++;
+	if (!device->policy.held++)
+		device->turned_ns = master->now_ns;
+	device->planned_ns += planned_ns;
 	dlsi_device_place(master, device);
 	return true;
 }
 
-void dlsi_device_free(struct dlsi_master *master, struct device *device, struct queue *queue)
+void dlsi_device_free(struct dlsi_master *master, struct device *device, struct queue *queue, uint64_t planned_ns)
 {
 	struct service *service = dlsi_device_service(device, queue->class);
 
 	if (!--service->held)
 		reserve(master, device);
-	dlsi_resources_take(&queue->policy.tenant->used, &queue->class->demand);
+	dlsi_stake_remove(master, device->worker, &queue->policy);
 	device->policy.held--;
+	device->planned_ns -= planned_ns;
 	dlsi_device_place(master, device);
 }
 
@@ -114,8 +85,7 @@ void dlsi_device_measure(
 	device->task_ns = measured.item_ns;
 	device->task_bytes = measured.item_bytes;
 	device->done_tasks++;
-	dlsi_measured_add(&service->measured, items, elapsed_ns, bytes);
-	dlsi_sizes_add(&service->sizes, items, elapsed_ns);
+	dlsi_service_measure(service, items, elapsed_ns, bytes);
 }
 
 /* Whether the device could run a task of the class beside what the others of its worker may be running. */
@@ -131,32 +101,45 @@ static bool fits(const struct class *class, const struct device *device)
 
 _Static_assert(DLSI_DEVICE_CREDITS <= 64, "a bit of `loads` each");
 
-static struct device *first_for(const struct dlsi_list *devices, const struct class *class)
+/* Those of a list that can take a task, up to the limit. */
+static size_t collect(
+	const struct dlsi_list *list, const struct class *class, struct dlsi_policy_device **devices, size_t limit)
 {
-	dlsi_list_each (node, devices) {
+	size_t count = 0;
+
+	dlsi_list_each (node, list) {
 		struct device *device = dlsi_list_entry(node, struct device, node);
 
+		if (count == limit)
+			break;
 		if (dlsi_class_suits(class, device->worker) && fits(class, device))
-			return device;
+			devices[count++] = &device->policy;
 	}
-	return NULL;
+	return count;
+}
+
+size_t dlsi_devices_for(
+	struct dlsi_master *master, struct class *class, struct dlsi_policy_device **devices, size_t limit)
+{
+	bool may = class->handler->free_devices && class->found_none != master->openings;
+	uint64_t loads = may ? master->loads : 0;
+	size_t count = 0;
+
+	for (; loads && count < limit; loads &= loads - 1) {
+		unsigned held = (unsigned)__builtin_ctzll(loads);
+
+		count += collect(&master->loaded[held], class, devices + count, limit - count);
+		if (dlsi_list_empty(&master->loaded[held]))
+			master->loads &= ~(UINT64_C(1) << held);
+	}
+	if (!count)
+		class->found_none = master->openings;
+	return count;
 }
 
 struct device *dlsi_device_least_loaded(struct dlsi_master *master, struct class *class)
 {
-	bool may = class->handler->free_devices && class->found_none != master->openings;
-	uint64_t loads = may ? master->loads : 0;
+	struct dlsi_policy_device *device;
 
-	while (loads) {
-		unsigned held = (unsigned)__builtin_ctzll(loads);
-		struct device *device = first_for(&master->loaded[held], class);
-
-		if (device)
-			return device;
-		if (dlsi_list_empty(&master->loaded[held]))
-			master->loads &= ~(UINT64_C(1) << held);
-		loads &= loads - 1;
-	}
-	class->found_none = master->openings;
-	return NULL;
+	return dlsi_devices_for(master, class, &device, 1) ? dlsi_list_entry(device, struct device, policy) : NULL;
 }

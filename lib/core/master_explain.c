@@ -200,7 +200,8 @@ static void explain_devices(struct explanation *to)
 		return;
 	list = cJSON_AddArrayToObject(
 		add(to, "devices_full",
-			"all %" PRIu32 " devices that can run it have as many tasks as they may have at once",
+			"all %" PRIu32 " devices that can run it have as many tasks as they may have at once, or too "
+			"little left of what it asks for",
 			class->devices),
 		"tasks");
 	dlsi_list_each (node, &master->workers) {

@@ -322,7 +322,7 @@ void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
 		master->policy_ops->idle(master->policy, &job->policy);
 }
 
-bool dlsi_job_take(struct job *job, const struct device *device, struct dlsi_range *range_out)
+bool dlsi_job_take(struct job *job, const struct device *device, uint64_t most, struct dlsi_range *range_out)
 {
 	const struct service unknown = {0}, *service = dlsi_device_service(device, job->queue->class);
 	struct dlsi_division division = {
@@ -336,6 +336,8 @@ bool dlsi_job_take(struct job *job, const struct device *device, struct dlsi_ran
 	struct dlsi_range next = dlsi_job_fresh(job);
 	uint64_t limit = dlsi_division_items(&division), known;
 
+	if (most && limit > most)
+		limit = most;
 	if (dlsi_ranges_take(&job->retry, limit, range_out)) {
 		job->retry_items -= range_out->end - range_out->first;
 		return true;

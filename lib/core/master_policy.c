@@ -1,6 +1,6 @@
 /* The policy that decides, and putting another in its place while jobs run: the next decision is the new one's, and
  * nothing else changes. */
-#include "core/master_state.h"
+#include "core/master_commands.h"
 
 static int check(const struct dlsi_policy_ops *ops, struct dls_error *err)
 {
@@ -47,4 +47,23 @@ int dlsi_master_use_policy(
 	master->policy_ops = ops;
 	master->policy = policy;
 	return 0;
+}
+
+int dlsi_command_policy(struct request *request)
+{
+	struct dlsi_master *master = request->master;
+	const char *name = dlsi_json_text(&request->reader, "name", NULL);
+	const cJSON *params = dlsi_json_object(&request->reader, "params");
+	const struct dlsi_policy_ops *ops = master->policy_ops;
+	int rc = request->reader.rc;
+
+	if (rc == 0 && params && !name)
+		rc = dlsi_fail(request->err, DLS_EINVAL, "parameters are of a policy: name it, with them");
+	if (rc == 0 && name)
+		rc = master->config.find_policy(name, &ops, request->err);
+	if (rc == 0 && name)
+		rc = dlsi_master_use_policy(master, ops, params, request->err);
+	if (rc == 0)
+		cJSON_AddStringToObject(request->answer, "policy", master->policy_ops->name);
+	return rc;
 }

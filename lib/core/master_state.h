@@ -52,8 +52,10 @@ struct device {
 	uint64_t task_ns; /* averages */
 	uint64_t task_bytes;
 	uint64_t done_tasks;
-	int64_t turned_ns; /* when its last result came: the next task runs since then */
+	int64_t turned_ns; /* when its last result came, or a task to where there was none: the next one runs since then
+			    */
 	bool relieved;     /* it gets nothing more until its task in front is over */
+	uint64_t planned_ns; /* that the tasks it holds are expected to take */
 	char *name;
 	struct dlsi_list services;
 	struct dlsi_resources reserved; /* it runs one of its tasks at a time: the largest demand of them */
@@ -67,12 +69,23 @@ struct service {
 	uint32_t held; /* of its tasks */
 	struct dlsi_measured measured;
 	struct dlsi_sizes sizes;
+	uint64_t speed; /* what it counts for in class->speed: 0 while its worker is not connected */
 };
 
 struct label {
 	struct dlsi_id key; /* of its text */
 	char *name;
 };
+
+/* What a tenant uses of a worker. */
+struct stake {
+	struct dlsi_list node; /* on worker->stakes */
+	const struct dlsi_policy_tenant *tenant;
+	uint32_t tasks;
+	struct dlsi_resources used;
+};
+
+#define DLSI_SPEED_UNIT UINT64_C(1000000000000000) /* of a speed: items in so many nanoseconds */
 
 /* Who a worker is. Its results say it, also those that outlive it. */
 struct origin {
@@ -96,10 +109,11 @@ struct worker {
 	struct label *labels;
 	uint16_t label_count;
 	struct dlsi_resources capacity, reserved; /* the latter by its devices, never more than the former */
-	struct dlsi_list tasks;                   /* that it has not answered, in the order in which they were given */
-	struct dlsi_list offers;                  /* tasks whose results it keeps */
-	struct dlsi_list jobs;                    /* acquaintances */
-	struct dlsi_buffer taken;                 /* u64 each: attempts to confirm in the next message */
+	struct dlsi_list stakes;
+	struct dlsi_list tasks;   /* that it has not answered, in the order in which they were given */
+	struct dlsi_list offers;  /* tasks whose results it keeps */
+	struct dlsi_list jobs;    /* acquaintances */
+	struct dlsi_buffer taken; /* u64 each: attempts to confirm in the next message */
 	uint64_t done_items;
 };
 
@@ -201,6 +215,7 @@ struct task {
 	uint64_t attempt;
 	uint64_t first, end;
 	int64_t given_ns;            /* when its worker was given it */
+	uint64_t planned_ns;         /* how long it was expected to take then */
 	uint8_t state;               /* enum dlsi_task_state */
 	struct dlsi_payload payload; /* of the result, if it travels inside messages */
 	struct dlsi_result result;   /* its texts are the origin's */
@@ -242,6 +257,8 @@ struct class
 	uint32_t workers, devices; /* connected ones that suit it */
 	uint64_t found_none; /* master->openings when no device could take a task; none can until there are more */
 	struct dlsi_list services, queues;
+	uint64_t speed;          /* of all services together */
+	struct service *fastest; /* of them; NULL: none is measured */
 };
 
 struct tenant {
@@ -431,16 +448,36 @@ void dlsi_worker_confirm(struct dlsi_master *master, struct worker *worker, uint
 /* master_devices.c: what devices hold, and which could take more */
 void dlsi_device_place(struct dlsi_master *master, struct device *device);
 
-/* A task of the queue goes there; false: memory is exhausted. And it is over. */
-bool dlsi_device_hold(struct dlsi_master *master, struct device *device, struct queue *queue);
-void dlsi_device_free(struct dlsi_master *master, struct device *device, struct queue *queue);
+/* A task of the queue goes there, which is expected to take so long; false: memory is exhausted. And it is over. */
+bool dlsi_device_hold(struct dlsi_master *master, struct device *device, struct queue *queue, uint64_t planned_ns);
+void dlsi_device_free(struct dlsi_master *master, struct device *device, struct queue *queue, uint64_t planned_ns);
 void dlsi_device_measure(
 	struct device *device, const struct class *class, uint64_t items, uint64_t elapsed_ns, uint64_t bytes);
-struct device *dlsi_device_least_loaded(struct dlsi_master *master, struct class *class);
-void dlsi_service_destroy(struct dlsi_master *master, struct service *service);
 
-/* What the device does for the class; NULL: nothing yet. */
+/* Devices that can take a task of the class now, up to `limit`, those with the fewest tasks first, of equal ones those
+ * served longest ago. Returns how many. */
+size_t dlsi_devices_for(
+	struct dlsi_master *master, struct class *class, struct dlsi_policy_device **devices, size_t limit);
+struct device *dlsi_device_least_loaded(struct dlsi_master *master, struct class *class); /* the first; NULL: none */
+
+/* master_services.c: what the device does for the class; NULL: nothing yet */
 struct service *dlsi_device_service(const struct device *device, const struct class *class);
+struct service *dlsi_service_create(struct dlsi_master *master, struct device *device, struct class *class);
+void dlsi_service_destroy(struct dlsi_master *master, struct service *service);
+void dlsi_service_measure(struct service *service, uint64_t items, uint64_t elapsed_ns, uint64_t bytes);
+
+/* Its worker is there from now on, or is not: whether it counts for the pace of its class. */
+void dlsi_service_count(struct service *service, bool present);
+
+/* A task of the queue is at the worker from now on, and no longer. False: memory is exhausted. */
+bool dlsi_stake_add(struct dlsi_master *master, struct worker *worker, const struct dlsi_policy_queue *queue);
+void dlsi_stake_remove(struct dlsi_master *master, struct worker *worker, const struct dlsi_policy_queue *queue);
+
+/* What the tenant uses there; NULL: nothing. */
+const struct dlsi_resources *dlsi_stake_used(const struct worker *worker, const struct dlsi_policy_tenant *tenant);
+
+/* master_view.c: what a policy sees, for this step */
+struct dlsi_policy_view dlsi_master_view(struct dlsi_master *master);
 
 /* master_clients.c: who submits, and what it is told */
 void dlsi_client_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record);
@@ -518,8 +555,8 @@ enum held_back {
 
 enum held_back dlsi_job_held_back(const struct job *job);
 
-/* The items of the next task, for the device; false if there are none. */
-bool dlsi_job_take(struct job *job, const struct device *device, struct dlsi_range *range_out);
+/* The items of the next task, for the device, `most` at most (0: as many as usual); false if there are none. */
+bool dlsi_job_take(struct job *job, const struct device *device, uint64_t most, struct dlsi_range *range_out);
 void dlsi_job_give_back(struct dlsi_master *master, struct job *job, uint64_t first, uint64_t end);
 
 /* master_ended.c: jobs that have ended */

@@ -199,6 +199,8 @@ static struct job *new_job(struct dlsi_master *master, struct client *client, co
 	job->durable = record->flags & DLSI_SUBMIT_DURABLE;
 	job->token = record->token;
 	job->policy.priority = record->priority;
+	if (record->deadline_ns && record->deadline_ns < (uint64_t)(INT64_MAX - master->now_ns))
+		job->policy.deadline_ns = master->now_ns + (int64_t)record->deadline_ns;
 	dlsi_job_keep_manifest(master, job, manifest);
 	job->manifest_blob = record->manifest;
 	job->manifest_head = record->manifest_head;
@@ -238,6 +240,16 @@ static bool take_client_side(struct dlsi_master *master, struct job *job, const 
 	return take_received(master, job, &record->received);
 }
 
+/* Whether the policy lets the job come. */
+static int ask_policy(struct dlsi_master *master, const struct job *job, struct dls_error *err)
+{
+	struct dlsi_policy_view view = dlsi_master_view(master);
+
+	return master->policy_ops->admit ? master->policy_ops->admit(master->policy, &view, &job->policy,
+						   job->count - job->done_items, err)
+					 : 0;
+}
+
 static void submit_new(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record,
 	struct dlsi_payload manifest)
 {
@@ -253,6 +265,11 @@ static void submit_new(struct dlsi_master *master, struct client *client, const 
 	if (!take_client_side(master, job, record)) {
 		refuse(master, client, record, DLS_EPROTOCOL, 0,
 			"the items said to be received are not items of the job");
+		dlsi_job_destroy(master, job);
+		return;
+	}
+	if (ask_policy(master, job, &error)) {
+		refuse(master, client, record, error.code, 0, error.text);
 		dlsi_job_destroy(master, job);
 		return;
 	}

@@ -84,10 +84,11 @@ bool dlsi_task_assign(struct dlsi_master *master, struct job *job, struct device
 		return false;
 	if (!known)
 		post_job(master, worker->peer, job);
-	if (!dlsi_device_hold(master, device, job->queue))
-		return false;
 	task = create(master, job, device, range);
 	if (!task)
+		return false;
+	task->planned_ns = dlsi_task_expected_ns(task, device);
+	if (!dlsi_device_hold(master, device, job->queue, task->planned_ns))
 		return false;
 	move(master, task, DLSI_TASK_ASSIGNED);
 	job->running += range.end - range.first;
@@ -160,7 +161,7 @@ static void take_in(
 	dlsi_device_measure(device, task->job->queue->class, items, record->elapsed_ns, record->bytes);
 	device->turned_ns = master->now_ns;
 	device->relieved = false;
-	dlsi_device_free(master, device, task->job->queue);
+	dlsi_device_free(master, device, task->job->queue, task->planned_ns);
 	device->worker->done_items += items;
 	master->done_tasks++;
 	dlsi_measured_add(&task->job->spec->measured, items, record->elapsed_ns, record->bytes);
@@ -241,7 +242,7 @@ void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_bac
 
 	if (task->state == DLSI_TASK_ASSIGNED) {
 		job->running -= end - first;
-		dlsi_device_free(master, task->device, job->queue);
+		dlsi_device_free(master, task->device, job->queue, task->planned_ns);
 	} else {
 		job->returned -= end - first;
 		confirm_offer(master, task);

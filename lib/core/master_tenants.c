@@ -1,6 +1,6 @@
 /* Tenants, and the queues of their jobs: one for each class that a tenant has jobs of. A tenant stays while it has jobs
  * or clients, and as long as a weight was set for it. */
-#include "core/master_state.h"
+#include "core/master_commands.h"
 
 #include <string.h>
 
@@ -105,4 +105,43 @@ void dlsi_queue_leave(struct dlsi_master *master, struct queue *queue)
 	dlsi_heap_fini(&queue->policy.jobs);
 	dlsi_tenant_unref(master, tenant_of(&queue->policy));
 	dlsi_free(master->alloc, queue);
+}
+
+/* A weight of one need not be kept. */
+static void set_weight(struct dlsi_master *master, struct tenant *tenant, double weight)
+{
+	bool was_kept = tenant->kept;
+
+	tenant->policy.weight = weight;
+	tenant->kept = weight != 1;
+	if (tenant->kept && !was_kept)
+		tenant->uses++;
+	else if (was_kept && !tenant->kept)
+		dlsi_tenant_unref(master, tenant);
+}
+
+int dlsi_command_tenant(struct request *request)
+{
+	const char *name = dlsi_json_text(&request->reader, "name", NULL);
+	double weight = dlsi_json_number(&request->reader, "weight", 0);
+	struct tenant *tenant;
+
+	dlsi_json_require(&request->reader, "name");
+	dlsi_json_require(&request->reader, "weight");
+	if (request->reader.rc)
+		return request->reader.rc;
+	if (!(weight >= 1.0 / DLSI_TENANT_WEIGHT && weight <= DLSI_TENANT_WEIGHT))
+		return dlsi_fail(request->err, DLS_EINVAL, "the weight of a tenant must be from %g to %d",
+			1.0 / DLSI_TENANT_WEIGHT, DLSI_TENANT_WEIGHT);
+	if (strlen(name) > DLSI_NAME_BYTES)
+		return dlsi_fail(
+			request->err, DLS_EINVAL, "the name of a tenant has %d bytes at most", DLSI_NAME_BYTES);
+	tenant = dlsi_tenant_ref(request->master, dlsi_text_of(name));
+	if (!tenant)
+		return dlsi_fail(request->err, DLS_EBUSY, "the master has no room for another tenant");
+	set_weight(request->master, tenant, weight);
+	cJSON_AddStringToObject(request->answer, "tenant", tenant->name);
+	cJSON_AddNumberToObject(request->answer, "weight", weight);
+	dlsi_tenant_unref(request->master, tenant);
+	return 0;
 }

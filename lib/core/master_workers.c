@@ -199,6 +199,7 @@ static struct worker *create(struct dlsi_master *master, const struct dlsi_regis
 	dlsi_list_init(&worker->tasks);
 	dlsi_list_init(&worker->offers);
 	dlsi_list_init(&worker->jobs);
+	dlsi_list_init(&worker->stakes);
 	dlsi_buffer_init(&worker->taken, master->alloc);
 	worker->grace.kind = TIMER_WORKER_GRACE;
 	worker->incarnation = record->incarnation;

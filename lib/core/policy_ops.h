@@ -54,6 +54,19 @@ struct dlsi_policy_job {
 	struct dlsi_heap_node place; /* the policy's while the job is ready */
 };
 
+/* What is known of a queue's items on a device. */
+struct dlsi_policy_expectation {
+	uint64_t wait_ns; /* until it has done what it holds, as far as that is known */
+	uint64_t item_ns; /* that an item then takes; 0: it has never finished one */
+	bool tried;       /* it holds one, or has finished one */
+};
+
+/* How fast all devices together finish a queue's items. */
+struct dlsi_policy_pace {
+	double items_per_ns; /* if they did nothing else; of devices that have never finished one: nothing */
+	uint64_t fastest_ns; /* what an item takes on the fastest of them; 0: nothing is known */
+};
+
 struct dlsi_policy_view {
 	int64_t now_ns;
 	const struct dlsi_resources *total; /* of all workers that are connected */
@@ -61,12 +74,24 @@ struct dlsi_policy_view {
 	/* The device with the fewest tasks of those that can take one of the queue now; NULL if none can. Ties go to
 	 * the one that was given a task longest ago. */
 	struct dlsi_policy_device *(*least_loaded)(void *view_arg, const struct dlsi_policy_queue *queue);
+
+	/* The same, up to `limit` of them in this order. Returns how many. */
+	size_t (*candidates)(void *view_arg, const struct dlsi_policy_queue *queue, struct dlsi_policy_device **devices,
+		size_t limit);
+	struct dlsi_policy_expectation (*expect)(
+		void *view_arg, const struct dlsi_policy_queue *queue, const struct dlsi_policy_device *device);
+	struct dlsi_policy_pace (*pace)(void *view_arg, const struct dlsi_policy_queue *queue);
+
+	/* What the tenant's tasks take of the device's worker, as part of what that has: the dominant share there. */
+	double (*share_there)(
+		void *view_arg, const struct dlsi_policy_tenant *tenant, const struct dlsi_policy_device *device);
 	void *view_arg;
 };
 
 struct dlsi_policy_choice {
 	struct dlsi_policy_job *job;
 	struct dlsi_policy_device *device;
+	uint64_t items; /* at most; 0: as many as usual */
 };
 
 struct dlsi_policy_ops {
@@ -78,6 +103,10 @@ struct dlsi_policy_ops {
 	 * that, DLS_ENOMEM. */
 	int (*create)(const struct dlsi_alloc *alloc, const cJSON *params, void **policy_out, struct dls_error *err);
 	void (*destroy)(void *policy);
+
+	/* Whether a job of so many items may come; NULL: any may. Errors: those of a refused job. */
+	int (*admit)(void *policy, const struct dlsi_policy_view *view, const struct dlsi_policy_job *job,
+		uint64_t items, struct dls_error *err);
 
 	/* The job has items to give out from now on, or none any more. `idle` comes before its priority changes. */
 	void (*ready)(void *policy, struct dlsi_policy_job *job);

@@ -1,6 +1,7 @@
 #include "policy/drf.h"
 
 #include "policy/ordered.h"
+#include "policy/placement.h"
 
 static void ready(void *ordered, struct dlsi_policy_job *job)
 {
@@ -27,7 +28,7 @@ static bool before(
 
 static bool choose(void *ordered, const struct dlsi_policy_view *view, struct dlsi_policy_choice *choice_out)
 {
-	return dlsi_ordered_choose(ordered, view, before, choice_out);
+	return dlsi_ordered_choose(ordered, view, before, dlsi_place_least_loaded, choice_out);
 }
 
 const struct dlsi_policy_ops dlsi_policy_drf = {

@@ -1,5 +1,7 @@
 #include "policy/ordered.h"
 
+#include "policy/placement.h"
+
 int dlsi_ordered_create(const struct dlsi_alloc *alloc, int64_t number, void **ordered_out, struct dls_error *err)
 {
 	struct dlsi_ordered *ordered = dlsi_calloc(alloc, 1, sizeof *ordered);
@@ -29,7 +31,7 @@ void dlsi_ordered_destroy(void *arg)
 	dlsi_free(ordered->alloc, ordered);
 }
 
-static struct dlsi_policy_job *first_of(const struct dlsi_policy_queue *queue)
+struct dlsi_policy_job *dlsi_ordered_first(const struct dlsi_policy_queue *queue)
 {
 	struct dlsi_heap_node *first = dlsi_heap_first(&queue->jobs);
 
@@ -40,7 +42,7 @@ void dlsi_ordered_put(struct dlsi_ordered *ordered, struct dlsi_policy_job *job,
 {
 	struct dlsi_policy_queue *queue = job->queue;
 
-	if (!first_of(queue))
+	if (!dlsi_ordered_first(queue))
 		dlsi_list_append(&ordered->queues, &queue->node);
 	job->place.order = job->number;
 	dlsi_heap_set(&queue->jobs, &job->place, key); /* cannot fail: the core keeps room for every job of the queue */
@@ -50,7 +52,7 @@ void dlsi_ordered_idle(void *ordered, struct dlsi_policy_job *job)
 {
 	(void)ordered;
 	dlsi_heap_remove(&job->queue->jobs, &job->place);
-	if (!first_of(job->queue))
+	if (!dlsi_ordered_first(job->queue))
 		dlsi_list_remove(&job->queue->node);
 }
 
@@ -62,20 +64,15 @@ bool dlsi_ordered_by_key(
 }
 
 bool dlsi_ordered_choose(const struct dlsi_ordered *ordered, const struct dlsi_policy_view *view,
-	dlsi_ordered_before *before, struct dlsi_policy_choice *choice_out)
+	dlsi_ordered_before *before, dlsi_ordered_place *place, struct dlsi_policy_choice *choice_out)
 {
 	struct dlsi_policy_choice best = {0};
 
 	dlsi_list_each (node, &ordered->queues) {
-		const struct dlsi_policy_queue *queue = dlsi_list_entry(node, struct dlsi_policy_queue, node);
-		struct dlsi_policy_job *job = first_of(queue);
-		struct dlsi_policy_device *device;
+		struct dlsi_policy_job *job = dlsi_ordered_first(dlsi_list_entry(node, struct dlsi_policy_queue, node));
 
-		if (best.job && !before(view, job, best.job))
-			continue;
-		device = view->least_loaded(view->view_arg, queue);
-		if (device)
-			best = (struct dlsi_policy_choice){job, device};
+		if (!best.job || before(view, job, best.job))
+			place(view, job, &best);
 	}
 	if (best.job)
 		*choice_out = best;
@@ -85,5 +82,5 @@ bool dlsi_ordered_choose(const struct dlsi_ordered *ordered, const struct dlsi_p
 bool dlsi_ordered_choose_by_key(
 	void *ordered, const struct dlsi_policy_view *view, struct dlsi_policy_choice *choice_out)
 {
-	return dlsi_ordered_choose(ordered, view, dlsi_ordered_by_key, choice_out);
+	return dlsi_ordered_choose(ordered, view, dlsi_ordered_by_key, dlsi_place_least_loaded, choice_out);
 }

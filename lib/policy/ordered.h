@@ -32,8 +32,15 @@ typedef bool dlsi_ordered_before(
 /* By their keys, as inside a queue. */
 dlsi_ordered_before dlsi_ordered_by_key;
 
-/* The first job, by `before`, of those whose queue has a device, on the least loaded device; false if there is none. */
+/* Where a job's next task goes; false: nowhere now. */
+typedef bool dlsi_ordered_place(
+	const struct dlsi_policy_view *view, struct dlsi_policy_job *job, struct dlsi_policy_choice *choice_out);
+
+/* The first job, by `before`, of those that `place` finds a device for; false if there is none. */
 bool dlsi_ordered_choose(const struct dlsi_ordered *ordered, const struct dlsi_policy_view *view,
-	dlsi_ordered_before *before, struct dlsi_policy_choice *choice_out);
+	dlsi_ordered_before *before, dlsi_ordered_place *place, struct dlsi_policy_choice *choice_out);
+
+/* The first job of a queue that has some. */
+struct dlsi_policy_job *dlsi_ordered_first(const struct dlsi_policy_queue *queue);
 
 #endif

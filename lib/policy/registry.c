@@ -1,6 +1,9 @@
 #include "policy/registry.h"
 
+#include "policy/ddrf.h"
+#include "policy/deadline.h"
 #include "policy/drf.h"
+#include "policy/feedback.h"
 #include "policy/leastloaded.h"
 #include "policy/priority.h"
 #include "policy/roundrobin.h"
@@ -11,7 +14,10 @@ static const struct dlsi_policy_ops *const policies[] = {
 	&dlsi_policy_roundrobin,
 	&dlsi_policy_leastloaded,
 	&dlsi_policy_priority,
+	&dlsi_policy_feedback,
+	&dlsi_policy_deadline,
 	&dlsi_policy_drf,
+	&dlsi_policy_ddrf,
 };
 
 int dlsi_policy_find(const char *name, const struct dlsi_policy_ops **ops_out, struct dls_error *err)

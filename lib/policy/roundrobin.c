@@ -1,6 +1,7 @@
 #include "policy/roundrobin.h"
 
 #include "policy/ordered.h"
+#include "policy/placement.h"
 
 /* The number is that of the next turn: the job's comes after those of all others. */
 static void ready(void *arg, struct dlsi_policy_job *job)
@@ -12,7 +13,7 @@ static void ready(void *arg, struct dlsi_policy_job *job)
 
 static bool choose(void *arg, const struct dlsi_policy_view *view, struct dlsi_policy_choice *choice_out)
 {
-	if (!dlsi_ordered_choose(arg, view, dlsi_ordered_by_key, choice_out))
+	if (!dlsi_ordered_choose(arg, view, dlsi_ordered_by_key, dlsi_place_least_loaded, choice_out))
 		return false;
 	ready(arg, choice_out->job);
 	return true;

@@ -77,6 +77,16 @@ static void ask_of_job(struct sim *sim, struct text *text)
 
 static void draw_command(struct sim *sim, struct text *text)
 {
+	static const char *const policies[] = {
+		"{\"command\":\"policy\",\"name\":\"roundrobin\"}",
+		"{\"command\":\"policy\",\"name\":\"leastloaded\"}",
+		"{\"command\":\"policy\",\"name\":\"priority\",\"params\":{\"ageing_ms\":100}}",
+		"{\"command\":\"policy\",\"name\":\"feedback\"}",
+		"{\"command\":\"policy\",\"name\":\"deadline\"}",
+		"{\"command\":\"policy\",\"name\":\"drf\"}",
+		"{\"command\":\"policy\",\"name\":\"ddrf\"}",
+		"{\"command\":\"tenant\",\"name\":\"first\",\"weight\":3}",
+	};
 	uint64_t dice = sim->faults ? sim_below(sim, 100) : 0;
 
 	if (dice < 20)
@@ -85,8 +95,10 @@ static void draw_command(struct sim *sim, struct text *text)
 		append(text, "{\"command\":\"jobs\",\"state\":\"all\"}");
 	else if (dice < 45)
 		ask_of_job(sim, text);
-	else if (dice < 75)
+	else if (dice < 65)
 		tell_of_job(sim, text);
+	else if (dice < 75)
+		append(text, "%s", policies[sim_below(sim, sizeof policies / sizeof *policies)]);
 	else
 		append(text, "{\"command\":\"%s\",\"worker\":\"worker%u\"}", sim_chance(sim, 70) ? "drain" : "undrain",
 			(unsigned)sim_below(sim, sim->worker_count));

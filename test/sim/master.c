@@ -27,7 +27,8 @@ static void replay(struct sim *sim, struct sim_node *node)
 
 static const struct dlsi_policy_ops *draw_policy(struct sim *sim)
 {
-	static const char *const names[] = {"roundrobin", "leastloaded", "priority", "drf"};
+	static const char *const names[] = {
+		"roundrobin", "leastloaded", "priority", "feedback", "deadline", "drf", "ddrf"};
 	const struct dlsi_policy_ops *policy = NULL;
 
 	dlsi_policy_find(names[sim_below(sim, sizeof names / sizeof *names)], &policy, NULL);

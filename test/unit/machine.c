@@ -1,5 +1,6 @@
 #include "test/unit/machine.h"
 
+#include "policy/registry.h"
 #include "policy/roundrobin.h"
 #include "proto/bytes.h"
 #include "test/unit/unit.h"
@@ -62,6 +63,7 @@ static void init_master(struct unit_machine *machine, const struct dlsi_alloc *a
 		.patience_ns = patience_ns,
 		.durable = durable,
 		.policy = &dlsi_policy_roundrobin,
+		.find_policy = dlsi_policy_find,
 	};
 	struct dlsi_master *master = NULL;
 

@@ -5,6 +5,7 @@
 #include "core/agent.h"
 #include "core/master.h"
 #include "core/session.h"
+#include "policy/registry.h"
 #include "policy/roundrobin.h"
 #include "proto/bytes.h"
 #include "test/unit/unit.h"
@@ -268,7 +269,8 @@ static void test_master(void **state)
 		.worker_timeout_ns = 500000000,
 		.lost_grace_ns = 50000000,
 		.client_timeout_ns = 1000000000,
-		.policy = &dlsi_policy_roundrobin};
+		.policy = &dlsi_policy_roundrobin,
+		.find_policy = dlsi_policy_find};
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {

@@ -1,0 +1,75 @@
+/* What a policy sees of the master's tables. */
+#include "core/master_state.h"
+
+static struct class *class_of(const struct dlsi_policy_queue *queue)
+{
+	return dlsi_list_entry(queue, struct queue, policy)->class;
+}
+
+static struct device *device_of(const struct dlsi_policy_device *device)
+{
+	return dlsi_list_entry(device, struct device, policy);
+}
+
+static struct dlsi_policy_device *least_loaded(void *master, const struct dlsi_policy_queue *queue)
+{
+	struct device *device = dlsi_device_least_loaded(master, class_of(queue));
+
+	return device ? &device->policy : NULL;
+}
+
+static size_t candidates(
+	void *master, const struct dlsi_policy_queue *queue, struct dlsi_policy_device **devices, size_t limit)
+{
+	return dlsi_devices_for(master, class_of(queue), devices, limit);
+}
+
+static struct dlsi_policy_expectation expect(
+	void *arg, const struct dlsi_policy_queue *queue, const struct dlsi_policy_device *policy)
+{
+	const struct dlsi_master *master = arg;
+	const struct device *device = device_of(policy);
+	const struct service *service = dlsi_device_service(device, class_of(queue));
+	uint64_t ran_ns = (uint64_t)(master->now_ns - device->turned_ns);
+
+	return (struct dlsi_policy_expectation){
+		.wait_ns = device->planned_ns > ran_ns ? device->planned_ns - ran_ns : 0,
+		.item_ns = service ? service->measured.item_ns : 0,
+		.tried = service != NULL,
+	};
+}
+
+static struct dlsi_policy_pace pace(void *master, const struct dlsi_policy_queue *queue)
+{
+	const struct class *class = class_of(queue);
+
+	(void)master;
+	return (struct dlsi_policy_pace){
+		.items_per_ns = (double)class->speed / DLSI_SPEED_UNIT,
+		.fastest_ns = class->fastest ? class->fastest->measured.item_ns : 0,
+	};
+}
+
+static double share_there(
+	void *master, const struct dlsi_policy_tenant *tenant, const struct dlsi_policy_device *policy)
+{
+	const struct worker *worker = device_of(policy)->worker;
+	const struct dlsi_resources *used = dlsi_stake_used(worker, tenant);
+
+	(void)master;
+	return used ? dlsi_resources_dominant(used, &worker->capacity) : 0;
+}
+
+struct dlsi_policy_view dlsi_master_view(struct dlsi_master *master)
+{
+	return (struct dlsi_policy_view){
+		.now_ns = master->now_ns,
+		.total = &master->total,
+		.least_loaded = least_loaded,
+		.candidates = candidates,
+		.expect = expect,
+		.pace = pace,
+		.share_there = share_there,
+		.view_arg = master,
+	};
+}

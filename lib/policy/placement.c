@@ -1,0 +1,67 @@
+#include "policy/placement.h"
+
+#define CANDIDATES 64
+#define WAITS      2 /* an item may take so many times what the fastest device takes, however little is left */
+
+bool dlsi_place_least_loaded(
+	const struct dlsi_policy_view *view, struct dlsi_policy_job *job, struct dlsi_policy_choice *choice_out)
+{
+	struct dlsi_policy_device *device = view->least_loaded(view->view_arg, job->queue);
+
+	if (!device)
+		return false;
+	*choice_out = (struct dlsi_policy_choice){.job = job, .device = device};
+	return true;
+}
+
+/* How many items the device can do in half of the time until then, at least one, since what is expected then may turn
+ * out otherwise (Hummel, Schonberg and Flynn, "Factoring", Comm. ACM 35, 1992); of a device that never ran one: as many
+ * as usual. */
+static uint64_t items_until(const struct dlsi_policy_expectation *expected, uint64_t until_ns)
+{
+	uint64_t items;
+
+	if (!expected->item_ns)
+		return 0;
+	items = until_ns > expected->wait_ns ? (until_ns - expected->wait_ns) / 2 / expected->item_ns : 0;
+	return items ? items : 1;
+}
+
+/* By `until_ns` from now, unless nothing of the job runs anywhere. */
+static bool place_until(const struct dlsi_policy_view *view, struct dlsi_policy_job *job, uint64_t until_ns,
+	struct dlsi_policy_choice *choice_out)
+{
+	struct dlsi_policy_device *candidates[CANDIDATES];
+	size_t count = view->candidates(view->view_arg, job->queue, candidates, CANDIDATES);
+	uint64_t best_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		struct dlsi_policy_expectation expected = view->expect(view->view_arg, job->queue, candidates[i]);
+		uint64_t finish_ns = expected.wait_ns + expected.item_ns;
+
+		if (finish_ns >= best_ns || (!expected.item_ns && expected.tried) ||
+			(finish_ns > until_ns && job->running))
+			continue;
+		best_ns = finish_ns;
+		*choice_out = (struct dlsi_policy_choice){job, candidates[i], items_until(&expected, until_ns)};
+	}
+	return best_ns != UINT64_MAX;
+}
+
+bool dlsi_place_earliest(
+	const struct dlsi_policy_view *view, struct dlsi_policy_job *job, struct dlsi_policy_choice *choice_out)
+{
+	return place_until(view, job, UINT64_MAX, choice_out);
+}
+
+bool dlsi_place_in_time(
+	const struct dlsi_policy_view *view, struct dlsi_policy_job *job, struct dlsi_policy_choice *choice_out)
+{
+	struct dlsi_policy_pace pace = view->pace(view->view_arg, job->queue);
+	double left_ns = pace.items_per_ns > 0 ? (double)(job->ready + job->running) / pace.items_per_ns : 0;
+	uint64_t until_ns = WAITS * pace.fastest_ns;
+
+	if (left_ns > (double)until_ns)
+		until_ns = left_ns < (double)INT64_MAX ? (uint64_t)left_ns : INT64_MAX;
+	return place_until(view, job, until_ns, choice_out);
+}

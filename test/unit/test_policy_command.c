@@ -1,0 +1,108 @@
+/* Policies that are exchanged while jobs run, and tenants that are given weights. */
+#include "test/unit/commands.h"
+#include "test/unit/unit.h"
+#include <string.h>
+
+enum { WORKER = 1, OTHER, TASKS = 60 };
+
+/* A master with one worker of `credits`, and a client whose specification 0 makes tasks of single items. */
+static void begin(struct unit_machine *master, uint16_t credits)
+{
+	unit_master_init(master, unit_alloc(), false);
+	unit_register_asker(master);
+	unit_machine_say(master, UNIT_ASKER, unit_spec(0, "{\"handler\":\"work\",\"task_items\":1}"));
+	unit_register_worker(master, WORKER, 1, "one", credits, "work");
+}
+
+static void ask(struct unit_machine *master, const char *question, const char *member, const char *expected)
+{
+	cJSON *answer = unit_ask(master, "%s", question);
+
+	assert_string_equal(unit_text(answer, member), expected);
+	cJSON_Delete(answer);
+}
+
+static void test_policy_is_shown_and_exchanged(void **state)
+{
+	struct unit_machine master;
+
+	(void)state;
+	begin(&master, 8);
+	ask(&master, "{\"command\":\"policy\"}", "policy", "roundrobin");
+	ask(&master, "{\"command\":\"policy\",\"name\":\"priority\",\"params\":{\"ageing_ms\":5}}", "policy",
+		"priority");
+	ask(&master, "{\"command\":\"status\"}", "policy", "priority");
+	unit_ask_in_vain(&master, "{\"command\":\"policy\",\"name\":\"fastest\"}", DLS_EINVAL, "leastloaded");
+	unit_ask_in_vain(
+		&master, "{\"command\":\"policy\",\"name\":\"drf\",\"params\":{\"x\":1}}", DLS_EINVAL, "\"x\"");
+	unit_ask_in_vain(&master, "{\"command\":\"policy\",\"params\":{\"x\":1}}", DLS_EINVAL, "name");
+	unit_ask_in_vain(&master, "{\"command\":\"policy\",\"name\":\"drf\",\"params\":7}", DLS_EINVAL, "params");
+	ask(&master, "{\"command\":\"policy\"}", "policy", "priority");
+	unit_machine_fini(&master);
+}
+
+/* The worker's answer to the n-th task that it was now given; of which job that was. */
+static uint8_t answer(struct unit_machine *master, struct dlsi_assign *queued, unsigned *count)
+{
+	struct dlsi_assign task = queued[0];
+	struct dlsi_record result = unit_result(&task, 100, false);
+
+	memmove(queued, queued + 1, --*count * sizeof *queued);
+	unit_machine_say(master, WORKER, result);
+	for (unsigned i = 0; i < unit_machine_count(master, WORKER, DLSI_ASSIGN); i++)
+		queued[(*count)++] = unit_assigned(master, WORKER, i);
+	return task.job.bytes[0];
+}
+
+/* Every few results another policy decides: each item is run exactly once, and all are. */
+static void test_nothing_is_lost_or_doubled_by_an_exchange(void **state)
+{
+	static const char *const policies[] = {
+		"leastloaded", "priority", "feedback", "deadline", "drf", "ddrf", "roundrobin"};
+	struct unit_machine master;
+	struct dlsi_assign queued[TASKS];
+	bool given[3][TASKS] = {{false}};
+	unsigned count = 0, done = 0;
+
+	(void)state;
+	begin(&master, 4);
+	for (uint8_t job = 1; job <= 2; job++) {
+		unit_machine_say(&master, UNIT_ASKER, unit_submit(job, 0, TASKS / 2));
+		for (unsigned i = 0; i < unit_machine_count(&master, WORKER, DLSI_ASSIGN); i++)
+			queued[count++] = unit_assigned(&master, WORKER, i);
+	}
+	while (count) {
+		uint64_t item = queued[0].first;
+		uint8_t job = answer(&master, queued, &count);
+
+		assert_false(given[job][item]);
+		given[job][item] = true;
+		if (++done % 5 == 0)
+			cJSON_Delete(
+				unit_ask(&master, "{\"command\":\"policy\",\"name\":\"%s\"}", policies[done / 5 % 7]));
+		for (unsigned i = 0; i < unit_machine_count(&master, WORKER, DLSI_ASSIGN) && done % 5 == 0; i++)
+			queued[count++] = unit_assigned(&master, WORKER, i);
+	}
+	assert_int_equal(done, TASKS);
+	unit_machine_fini(&master);
+}
+
+static void test_weights_of_tenants(void **state)
+{
+	struct unit_machine master;
+
+	(void)state;
+	begin(&master, 8);
+	ask(&master, "{\"command\":\"tenant\",\"name\":\"a\",\"weight\":2.5}", "tenant", "a");
+	ask(&master, "{\"command\":\"tenant\",\"name\":\"a\",\"weight\":0.5}", "tenant", "a");
+	ask(&master, "{\"command\":\"tenant\",\"name\":\"a\",\"weight\":1}", "tenant", "a");
+	ask(&master, "{\"command\":\"tenant\",\"name\":\"b\",\"weight\":1000000}", "tenant", "b");
+	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"a\",\"weight\":0}", DLS_EINVAL, "weight");
+	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"a\",\"weight\":-1}", DLS_EINVAL, "weight");
+	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"a\",\"weight\":1e7}", DLS_EINVAL, "weight");
+	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"a\"}", DLS_EINVAL, "weight");
+	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"weight\":1}", DLS_EINVAL, "name");
+	unit_machine_fini(&master);
+}
+
+UNIT_MAIN(test_policy_is_shown_and_exchanged, test_nothing_is_lost_or_doubled_by_an_exchange, test_weights_of_tenants)
