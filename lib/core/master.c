@@ -1,7 +1,7 @@
 #include "core/master.h"
 
 #include "base/rng.h"
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 #include <string.h>
 

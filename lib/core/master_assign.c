@@ -1,6 +1,6 @@
 /* The turn's decisions: the policy names a job and a device, the core makes it a task, until nothing fits or the turn
  * has done enough. Messages leave afterwards, one per worker. */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 #define ASSIGNMENTS_PER_TURN 1024
 

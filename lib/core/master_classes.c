@@ -2,7 +2,7 @@
  * do is counted, so that a job that suits nobody is known without asking them all.
  *
  *   "resources": {"cores": 2, "memory_bytes": 1e9, NAME: AMOUNT}, "labels": [NAME, ...] */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Clients as the master sees them: registration, what they confirm, and what they are told about their jobs. */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 #include <stdio.h>
 #include <string.h>

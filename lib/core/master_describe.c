@@ -1,6 +1,7 @@
 /* Jobs and their tasks as answers show them. Ids and numbers above 2^53 are texts; times are milliseconds, counted from
  * or to the moment of the answer. */
 #include "core/master_commands.h"
+#include "core/master_places.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * Resources. A device runs one of the tasks that it holds at a time, in whatever order, so it reserves of its worker
  * the largest demand of them in each kind; what the devices of a worker reserve together is never more than the worker
  * has. */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 void dlsi_device_place(struct dlsi_master *master, struct device *device)
 {

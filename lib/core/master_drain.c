@@ -1,6 +1,7 @@
 /* Workers that get no more tasks: those that an operator drains, and those that are about to leave. What they have not
  * begun is recalled and goes to others; what they run comes to its end and counts. */
 #include "core/master_commands.h"
+#include "core/master_places.h"
 
 #include "proto/bytes.h"
 #include <string.h>

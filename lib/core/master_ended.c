@@ -1,6 +1,6 @@
 /* Attached jobs that have ended: the last DLSI_ENDED_JOBS of them, for whoever asks how they did. Kept as far as there
  * is memory: nothing depends on them. */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 #include <string.h>
 

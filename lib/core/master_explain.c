@@ -2,6 +2,7 @@
  * keeps the whole job back comes first; whoever adds a rule by which the master keeps jobs back adds its reason here.
  */
 #include "core/master_commands.h"
+#include "core/master_places.h"
 
 #include "core/agent.h"
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Jobs of the master: which items are to be given out, which are done, and how a job ends. */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Kinds of resources: their names and numbers. A kind that workers or classes named is there while one of them is. */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
  * begins behind that job, or, when it is gone, is searched from the beginning for a later number; a page that only
  * searched is empty and has a "next" too. */
 #include "core/master_commands.h"
+#include "core/master_places.h"
 
 #include <inttypes.h>
 #include <stdio.h>

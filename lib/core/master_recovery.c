@@ -1,6 +1,6 @@
 /* The master's tables from the records of its log. Recovery applies and decides nothing; what the log's last master had
  * still to decide is made up for in the first turn. */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 static struct job *replay_submit(struct dlsi_master *master, const struct dlsi_change *change,
 	struct dlsi_payload payload, struct dls_error *err)

@@ -4,7 +4,7 @@
  * No task moves to and fro. The device that was relieved gets nothing more until the task in front is over, so what was
  * recalled goes elsewhere; a task moves only to a device that begins it at once and is expected to be done with it
  * before the device where it waits would be; and as many move as that device does while the task in front may last. */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 #include "proto/bytes.h"
 

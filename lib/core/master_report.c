@@ -1,5 +1,6 @@
 /* What the master says of itself and of its workers. */
 #include "core/master_commands.h"
+#include "core/master_places.h"
 
 #include <string.h>
 

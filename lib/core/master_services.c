@@ -1,6 +1,6 @@
 /* What each device does for each class: the tasks it holds, how long they took there, and how fast all devices together
  * are at a class. And what tenants use of each worker. */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 struct service *dlsi_device_service(const struct device *device, const struct class *class)
 {

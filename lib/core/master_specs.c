@@ -2,7 +2,7 @@
  * it schedules by; the rest is the worker's and is checked there.
  *
  *   {"handler": NAME, ...} or {"model": {...}, ...}, and "task_items": N, "resources": {...}, "labels": [...] */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 #include "base/json.h"
 #include "core/agent.h"

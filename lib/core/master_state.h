@@ -394,38 +394,6 @@ void dlsi_handler_unref(struct dlsi_master *master, struct handler *handler);
 /* One device more, or less, of the worker has a free credit. */
 void dlsi_handler_count_free(const struct worker *worker, bool more);
 
-/* master_kinds.c: the number of the kind of this name, with a reference. Errors: DLS_ELIMIT, DLS_ENOMEM. */
-int dlsi_kind_ref(struct dlsi_master *master, struct dlsi_text name, unsigned *kind_out, struct dls_error *err);
-
-/* Drops a reference to each kind that is not zero. */
-void dlsi_kinds_unref(struct dlsi_master *master, const struct dlsi_resources *amounts);
-const char *dlsi_kind_name(const struct dlsi_master *master, unsigned kind); /* NULL: there is none */
-
-/* master_classes.c: what specifications ask of a worker. The class of a specification, with a reference: `resources`
- * and `labels` are those members, NULL for none. Errors: DLS_EINVAL, DLS_ELIMIT, DLS_ENOMEM. */
-int dlsi_class_intern(struct dlsi_master *master, const cJSON *spec, struct dlsi_text handler, const cJSON *resources,
-	const cJSON *labels, struct class **class_out, struct dls_error *err);
-void dlsi_class_unref(struct dlsi_master *master, struct class *class);
-
-/* Whether the worker could run a task of the class if it had nothing else to do. */
-bool dlsi_class_suits(const struct class *class, const struct worker *worker);
-
-/* Whether it asks for more than any connected worker with its handler has: DLS_ELIMIT, and the sentence says of what. 0
- * also where there is no such worker: one may come. */
-int dlsi_class_object(const struct dlsi_master *master, const struct class *class, struct dls_error *err);
-
-/* The worker is there to run tasks from now on, or is not. */
-void dlsi_classes_count(struct dlsi_master *master, const struct worker *worker, bool present);
-
-/* master_tenants.c: the tenant of this name, with a reference; NULL: there is no room for another */
-struct tenant *dlsi_tenant_ref(struct dlsi_master *master, struct dlsi_text name);
-void dlsi_tenant_unref(struct dlsi_master *master, struct tenant *tenant);
-struct tenant *dlsi_job_tenant(const struct job *job);
-
-/* The queue of a job that comes, with room for it; NULL: memory is exhausted. */
-struct queue *dlsi_queue_join(struct dlsi_master *master, struct class *class, struct tenant *tenant);
-void dlsi_queue_leave(struct dlsi_master *master, struct queue *queue);
-
 /* master_workers.c: who works, and with what */
 void dlsi_worker_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record,
 	struct dlsi_message rest);
@@ -444,40 +412,6 @@ bool dlsi_worker_has_handler(const struct worker *worker, const struct handler *
 
 /* The next message to the worker says that nobody needs the attempt's result from it any more. */
 void dlsi_worker_confirm(struct dlsi_master *master, struct worker *worker, uint64_t attempt);
-
-/* master_devices.c: what devices hold, and which could take more */
-void dlsi_device_place(struct dlsi_master *master, struct device *device);
-
-/* A task of the queue goes there, which is expected to take so long; false: memory is exhausted. And it is over. */
-bool dlsi_device_hold(struct dlsi_master *master, struct device *device, struct queue *queue, uint64_t planned_ns);
-void dlsi_device_free(struct dlsi_master *master, struct device *device, struct queue *queue, uint64_t planned_ns);
-void dlsi_device_measure(
-	struct device *device, const struct class *class, uint64_t items, uint64_t elapsed_ns, uint64_t bytes);
-
-/* Devices that can take a task of the class now, up to `limit`, those with the fewest tasks first, of equal ones those
- * served longest ago. Returns how many. */
-size_t dlsi_devices_for(
-	struct dlsi_master *master, struct class *class, struct dlsi_policy_device **devices, size_t limit);
-struct device *dlsi_device_least_loaded(struct dlsi_master *master, struct class *class); /* the first; NULL: none */
-
-/* master_services.c: what the device does for the class; NULL: nothing yet */
-struct service *dlsi_device_service(const struct device *device, const struct class *class);
-struct service *dlsi_service_create(struct dlsi_master *master, struct device *device, struct class *class);
-void dlsi_service_destroy(struct dlsi_master *master, struct service *service);
-void dlsi_service_measure(struct service *service, uint64_t items, uint64_t elapsed_ns, uint64_t bytes);
-
-/* Its worker is there from now on, or is not: whether it counts for the pace of its class. */
-void dlsi_service_count(struct service *service, bool present);
-
-/* A task of the queue is at the worker from now on, and no longer. False: memory is exhausted. */
-bool dlsi_stake_add(struct dlsi_master *master, struct worker *worker, const struct dlsi_policy_queue *queue);
-void dlsi_stake_remove(struct dlsi_master *master, struct worker *worker, const struct dlsi_policy_queue *queue);
-
-/* What the tenant uses there; NULL: nothing. */
-const struct dlsi_resources *dlsi_stake_used(const struct worker *worker, const struct dlsi_policy_tenant *tenant);
-
-/* master_view.c: what a policy sees, for this step */
-struct dlsi_policy_view dlsi_master_view(struct dlsi_master *master);
 
 /* master_clients.c: who submits, and what it is told */
 void dlsi_client_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record);

@@ -1,6 +1,6 @@
 /* Jobs as clients submit them: the specifications they name, jobs that are new, and jobs that are presented again after
  * a lost connection. */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 #include "core/share.h"
 #include <string.h>

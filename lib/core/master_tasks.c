@@ -1,5 +1,5 @@
 /* Tasks of the master: items at a worker, then their result on its way to the sink. */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* Tenants, and the queues of their jobs: one for each class that a tenant has jobs of. A tenant stays while it has jobs
  * or clients, and as long as a weight was set for it. */
 #include "core/master_commands.h"
+#include "core/master_places.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What a policy sees of the master's tables. */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 static struct class *class_of(const struct dlsi_policy_queue *queue)
 {

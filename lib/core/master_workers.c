@@ -1,5 +1,5 @@
 /* Workers as the master sees them: registration, what they still hold after a lost connection, and their end. */
-#include "core/master_state.h"
+#include "core/master_places.h"
 
 #include "proto/bytes.h"
 #include <string.h>
