@@ -11,7 +11,7 @@
  *
  * Threads: one thread at a time per model; different models, also on one device, may run at once. Kernels are run by
  * the calling thread and its OpenMP team, and libgomp keeps one team per thread that ever called: let few, long-lived
- * threads make these calls. A plan is for the team that the thread has (kernel/parallel.h) when it is made. */
+ * threads make these calls. Plans are for the team that the thread has (kernel/parallel.h) when they are asked for. */
 #ifndef DLSI_MODEL_H
 #define DLSI_MODEL_H
 

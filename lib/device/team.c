@@ -9,8 +9,11 @@ static const double operations[] = {[DLSI_ISA_GENERIC] = 8, [DLSI_ISA_AVX2] = 60
 
 /* What it costs to call a team and to wait for it, if its threads sleep or have to wait for a processor. If they are
  * awake it costs a tenth of that; but then a small node has little to gain. */
-#define TEAM_NS  40000.0
-#define AWAKE_NS 8000.0 /* to hand a work over to threads that stand by, and to fetch what another one has written */
+#define TEAM_NS 40000.0
+/* To hand a work over to threads that stand by, and to fetch what another one has written: more if there are more who
+ * take parts, and never more than calling them together. */
+#define AWAKE_NS      4000.0
+#define AWAKE_EACH_NS 2000.0
 
 /* Where a convolution takes longer on average, what each one's threads read of what others wrote is little beside it.
  */
@@ -41,9 +44,10 @@ static double alone_ns(const struct dlsi_graph *graph, const struct dlsi_node *n
 int dlsi_team_for(const struct dlsi_graph *graph, const struct dlsi_node *node, int64_t batch, enum dlsi_isa isa,
 	int threads, bool awake)
 {
-	const double ns = alone_ns(graph, node, batch, isa);
+	const double ns = alone_ns(graph, node, batch, isa), awake_ns = AWAKE_NS + threads * AWAKE_EACH_NS;
+	const double cost_ns = awake && awake_ns < TEAM_NS ? awake_ns : TEAM_NS;
 
-	return ns - ns / threads < (awake ? AWAKE_NS : TEAM_NS) ? 1 : threads;
+	return ns - ns / threads < cost_ns ? 1 : threads;
 }
 
 bool dlsi_team_has_bands(const struct dlsi_graph *graph, int64_t batch, enum dlsi_isa isa, int threads)

@@ -73,6 +73,8 @@ static void test_middling_nodes_are_shared_by_who_stands_by(void **state)
 	assert_int_equal(team(&middling, CONV, 1, 2), 1);
 	assert_int_equal(dlsi_team_for(middling.graph, &middling.graph->nodes[CONV], 1, DLSI_ISA_AVX2, 2, true), 2);
 	assert_int_equal(dlsi_team_for(small.graph, &small.graph->nodes[RELU], 1, DLSI_ISA_AVX2, 64, true), 1);
+	assert_int_equal(dlsi_team_for(middling.graph, &middling.graph->nodes[CONV], 1, DLSI_ISA_AVX2, 4, true), 4);
+	assert_int_equal(dlsi_team_for(middling.graph, &middling.graph->nodes[CONV], 1, DLSI_ISA_AVX512, 64, true), 1);
 	unload(&middling);
 	unload(&small);
 }
