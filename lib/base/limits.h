@@ -72,6 +72,7 @@
 #define DLSI_RECEIVED_RANGES     16384                   /* ranges of a job's items that a client says it has ... */
 #define DLSI_DONE_RANGES         (16 * 1024 * 1024)      /* ... and none while all jobs have so many done */
 #define DLSI_ANSWERS_PER_TURN    16                      /* to the commands of one client */
+#define DLSI_ANSWERED_BYTES      (256 * 1024)            /* the same in bytes: a few milliseconds to make */
 #define DLSI_LISTED              256                     /* entries of a list in an answer ... */
 #define DLSI_LOOKED_AT           4096                    /* ... and those looked at for it */
 #define DLSI_COMMANDED_JOBS      128                     /* that one command changes */

@@ -99,7 +99,7 @@ static char *answer(
 	char *text = NULL;
 	cJSON *json;
 
-	if (client->answers++ >= DLSI_ANSWERS_PER_TURN) {
+	if (client->answers++ >= DLSI_ANSWERS_PER_TURN || client->answer_bytes >= DLSI_ANSWERED_BYTES) {
 		dlsi_fail(err, DLS_EBUSY, "too many commands at once; ask again");
 		return NULL;
 	}
@@ -121,6 +121,7 @@ void dlsi_master_answer(struct dlsi_master *master, struct client *client, const
 	char *text = answer(master, client, command->json, &error);
 	struct dlsi_text reply = dlsi_text_of(text ? text : error.text);
 
+	client->answer_bytes += reply.length;
 	record.reply.number = command->number;
 	record.reply.code = error.code;
 	record.reply.json = (struct dlsi_bytes){(const uint8_t *)reply.data, reply.length};

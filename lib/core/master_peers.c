@@ -140,7 +140,7 @@ int64_t dlsi_master_flush(struct dlsi_master *master)
 		if (peer->worker)
 			post_taken(master, peer->worker);
 		else
-			peer->client->answers = 0;
+			peer->client->answers = peer->client->answer_bytes = 0;
 		dlsi_outbox_flush(&peer->outbox, master->effects);
 		dlsi_list_remove(node);
 	}

@@ -143,6 +143,7 @@ struct client {
 	uint64_t paid_count, paid_bytes;
 	uint64_t job_count, manifest_bytes, done_ranges; /* of its attached jobs */
 	unsigned answers;                                /* to its commands, since its last turn */
+	uint64_t answer_bytes;                           /* the same in bytes */
 };
 
 /* A specification, shared by all jobs whose JSON is the same to the byte. */

@@ -303,5 +303,33 @@ static void test_changes(void **state)
 	unit_machine_fini(&master);
 }
 
+/* Long answers are bounded together: a client that asks too much at once is told to ask again. */
+static void test_many_long_answers(void **state)
+{
+	enum { COMMANDS = 16 };
+	static const char json[] = "{\"command\":\"jobs\"}";
+	struct dlsi_record commands[COMMANDS], record;
+	struct unit_machine master;
+	uint64_t bytes = 0;
+
+	(void)state;
+	begin(&master);
+	for (uint32_t n = 0; n < DLSI_LISTED; n++)
+		submit(&master, UNIT_ASKER, n, 1);
+	for (int i = 0; i < COMMANDS; i++) {
+		commands[i] = (struct dlsi_record){.kind = DLSI_COMMAND};
+		commands[i].command.json = (struct dlsi_bytes){(const uint8_t *)json, sizeof json - 1};
+	}
+	unit_machine_tell(&master, UNIT_ASKER, commands, COMMANDS);
+	for (unsigned i = 0; i < COMMANDS; i++) {
+		assert_true(unit_machine_says(&master, UNIT_ASKER, DLSI_REPLY, i, &record));
+		bytes += record.reply.json.length;
+	}
+	assert_int_equal(record.reply.code, DLS_EBUSY);
+	assert_in_range(bytes, DLSI_ANSWERED_BYTES, 2 * DLSI_ANSWERED_BYTES);
+	cJSON_Delete(unit_ask(&master, "{\"command\":\"jobs\"}"));
+	unit_machine_fini(&master);
+}
+
 UNIT_MAIN(test_names_of_jobs, test_beginning_of_two_jobs, test_pages, test_filters, test_jobs_that_have_ended,
-	test_tasks_of_a_job, test_changes)
+	test_tasks_of_a_job, test_changes, test_many_long_answers)
