@@ -19,7 +19,7 @@ from processes import OURS, ask, cluster
 
 # Milliseconds of one core of a Xeon with AVX-512: of a run, of an item, and the largest batch of a run.
 SERVICE = {"alexnet": (8.2, 8.5, 32), "googlenet": (0.8, 20.7, 32), "resnet50": (3.2, 69.0, 32)}
-SECONDS_ALONE, ITEMS_ALONE = 300, 50_000
+SECONDS_ALONE, ITEMS_ALONE = 400, 50_000
 ITEMS = int(os.environ.get("ITEMS", ITEMS_ALONE))
 WORKERS = [int(word) for word in os.environ.get("WORKERS", "1 20 40 60 80 100").split()]
 LINEAR_FROM = 20

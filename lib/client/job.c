@@ -206,7 +206,8 @@ void dlsi_node_job_end_adding(struct dls_job *job)
 	pthread_mutex_unlock(&job->filling);
 }
 
-/* Ends the manifest: small enough it travels with the submission, else workers fetch it. */
+/* Ends the manifest: small enough it travels with the submission, else its head does and workers fetch the rest, so
+ * that they fetch once before they can begin. */
 static int finish_manifest(struct dls_job *job, struct dls_error *err)
 {
 	struct dlsi_source source = {0};
@@ -225,6 +226,8 @@ static int finish_manifest(struct dls_job *job, struct dls_error *err)
 	}
 	job->manifest_blob = (struct dlsi_blob){.length = length, .proof = DLSI_PROOF_CHECKSUM};
 	dlsi_random_bytes(job->manifest_blob.name.bytes, sizeof job->manifest_blob.name.bytes);
+	if (job->manifest_head <= DLSI_INLINE_BYTES)
+		job->manifest = dlsi_frame_part(source.frame, 0, job->manifest_head);
 	rc = dlsi_shares_add(&job->shares, &job->manifest_blob, &source, err);
 	dlsi_frame_unref(source.frame);
 	return rc;

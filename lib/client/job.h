@@ -31,7 +31,7 @@ struct dls_job {
 	pthread_mutex_t filling; /* guards what workers can read: inputs and shares */
 	struct dlsi_inputs inputs;
 	struct dlsi_shares shares;   /* with the job's token */
-	struct dlsi_frame *manifest; /* NULL: it is offered as ... */
+	struct dlsi_frame *manifest; /* the whole of it, or its head if it is offered as ... */
 	struct dlsi_blob manifest_blob;
 	uint32_t manifest_head;
 

@@ -66,7 +66,8 @@ struct dlsi_effect {
 		struct {
 			struct dlsi_id token;
 			uint64_t count;
-			struct dlsi_blob manifest; /* where there is no payload */
+			struct dlsi_blob
+				manifest; /* of length 0 where the payload is all of it, and not only its head */
 			uint32_t manifest_head;
 			size_t spec, spec_length; /* JSON, in the arena, not NUL-terminated */
 			size_t holder, holder_length;

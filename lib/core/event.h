@@ -60,7 +60,7 @@ struct dlsi_event {
 			uint64_t count;
 			int32_t priority;
 			bool durable;
-			struct dlsi_payload manifest; /* or its blob */
+			struct dlsi_payload manifest; /* or its head, and its blob */
 			struct dlsi_blob manifest_blob;
 			uint32_t manifest_head;
 			uint64_t window_items;

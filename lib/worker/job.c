@@ -74,11 +74,11 @@ static void note_manifest(struct dlsi_worker_job *job, const struct dlsi_effect 
 	job->blob = effect->open.manifest;
 	job->head_length = effect->open.manifest_head;
 	if (effect->payload.handle) {
-		job->whole = true;
+		job->whole = !job->blob.length;
 		job->bytes =
 			dlsi_frame_ref(dlsi_payloads_get(&job->worker->dialer.driver.payloads, effect->payload.handle));
 		if (!job->refused.code)
-			open_manifest(job, dlsi_frame_size(job->bytes), &job->refused);
+			open_manifest(job, job->whole ? dlsi_frame_size(job->bytes) : job->blob.length, &job->refused);
 	} else if (job->head_length > DLSI_PAGE_BYTES) {
 		dlsi_fail(&job->refused, DLS_ELIMIT, "the head of the job's list of inputs has %" PRIu32 " bytes",
 			job->head_length);

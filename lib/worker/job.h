@@ -26,7 +26,7 @@ struct dlsi_worker_job {
 	bool same_host;
 	uint64_t count; /* items */
 
-	struct dlsi_blob blob; /* of the manifest, if it did not come with the job */
+	struct dlsi_blob blob; /* of the manifest, if not all of it came with the job */
 	uint32_t head_length;
 	struct dlsi_frame *bytes; /* the head; NULL: not here */
 	bool whole;               /* the manifest came with the job: bytes has its pages too */

@@ -1,6 +1,7 @@
 /* What workers have to fetch before a task can run: lists of inputs of several pages, inputs of all sizes and in
  * surplus, and devices that work side by side. */
 #include "base/limits.h"
+#include "client/job.h"
 #include "test/unit/site.h"
 #include "test/unit/unit.h"
 #include "worker/reads.h"
@@ -226,6 +227,29 @@ static void test_failed_reads_behind_the_last(void **state)
 	site_stop(&site);
 }
 
+/* A worker fetches once before it can begin, whatever the number of the inputs. */
+static void test_head_of_a_long_list_travels_with_the_job(void **state)
+{
+	enum { ITEMS = 5000 };
+	static const uint8_t data[60];
+	struct dls_job *job;
+	struct site site;
+
+	(void)state;
+	site_start(&site, 1, 0);
+	job = site_job(&site, "echo", NULL);
+	for (int item = 0; item < ITEMS; item++)
+		add_item(job, data, sizeof data);
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	assert_true(job->manifest_blob.length > DLSI_INLINE_BYTES);
+	assert_non_null(job->manifest);
+	assert_int_equal(dlsi_frame_size(job->manifest), job->manifest_head);
+	for (uint64_t item = 0; item < ITEMS; item++)
+		dls_result_destroy(site_next(job, item));
+	dls_job_destroy(job);
+	site_stop(&site);
+}
+
 /* A task whose inputs would take half of the memory is not run, and the worker lives on; if one input alone would, the
  * others of its task are run. */
 static void test_inputs_beyond_the_memory(void **state)
@@ -355,6 +379,6 @@ static void test_a_worker_can_go_at_any_time(void **state)
 	}
 }
 
-UNIT_MAIN(test_lists_of_many_pages, test_inputs_in_surplus, test_more_reads_than_at_once,
-	test_failed_reads_behind_the_last, test_inputs_beyond_the_memory, test_pages_beyond_the_memory,
-	test_devices_work_side_by_side, test_a_worker_can_go_at_any_time)
+UNIT_MAIN(test_lists_of_many_pages, test_head_of_a_long_list_travels_with_the_job, test_inputs_in_surplus,
+	test_more_reads_than_at_once, test_failed_reads_behind_the_last, test_inputs_beyond_the_memory,
+	test_pages_beyond_the_memory, test_devices_work_side_by_side, test_a_worker_can_go_at_any_time)
