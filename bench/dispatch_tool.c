@@ -14,6 +14,7 @@
  *   dispatch_tool payload MASTER COUNT BYTES     one job with an item of so many bytes per task: prints tasks a second
  *   dispatch_tool run MASTER ITEMS               one job whose items are one batch: prints items a second
  *   dispatch_tool queue MASTER COUNT             submits jobs of one item, prints "queued" when the master has them
+ *   dispatch_tool queue_run MASTER ITEMS         the same with one job of many items
  *
  * MASTER "inside" means a cluster of two workers in this process. TASK_ITEMS 0 leaves the division to the master. Times
  * run from the first call of the API for a job to the last result, which is checked as all are (bench/tool.h). */
@@ -379,22 +380,30 @@ static void measure_payload(const char *master, uint64_t count, size_t bytes)
 	free(numbers);
 }
 
+/* A job whose items are the numbers below `count`, as one batch that the caller frees after the job. */
+static struct dls_job *submit_run(struct site *site, uint64_t *numbers, uint64_t count)
+{
+	struct dls_tensor tensor = number_tensor(numbers, count * sizeof *numbers);
+	struct dls_job *job = create_job(site, 0);
+	struct dls_error err;
+
+	for (uint64_t i = 0; i < count; i++)
+		numbers[i] = i;
+	check(dls_job_add_batch(job, &tensor, &err), &err);
+	submit(job);
+	return job;
+}
+
 static void measure_run(const char *master, uint64_t items)
 {
 	uint64_t *numbers = tool_allocate(items, sizeof *numbers);
-	struct dls_tensor tensor = number_tensor(numbers, items * sizeof *numbers);
-	struct dls_error err;
 	struct dls_job *job;
 	struct site site;
 	int64_t start_ns;
 
-	for (uint64_t i = 0; i < items; i++)
-		numbers[i] = i;
 	start(&site, master);
 	start_ns = dlsi_clock_monotonic_ns();
-	job = create_job(&site, 0);
-	check(dls_job_add_batch(job, &tensor, &err), &err);
-	submit(job);
+	job = submit_run(&site, numbers, items);
 	take_results(job, 0, items, NULL);
 	tool_print_rate(items, dlsi_clock_monotonic_ns() - start_ns);
 	dls_job_destroy(job);
@@ -410,14 +419,8 @@ static bool is_accepted(struct dls_job *job)
 	return progress.accepted;
 }
 
-static void hold_queue(const char *master, size_t count)
+static void hold(struct dls_job *const *jobs, size_t count)
 {
-	struct dls_job **jobs = tool_allocate(count, sizeof *jobs);
-	struct site site;
-
-	start(&site, master);
-	for (size_t i = 0; i < count; i++)
-		jobs[i] = submit_numbers(&site, i, i + 1, 0);
 	for (size_t i = 0; i < count; i++)
 		while (!is_accepted(jobs[i]))
 			usleep(1000);
@@ -425,6 +428,27 @@ static void hold_queue(const char *master, size_t count)
 	fflush(stdout);
 	wait_for_end_of_input();
 	_exit(0); /* no need to end them one by one */
+}
+
+static void queue_jobs(const char *master, size_t count)
+{
+	struct dls_job **jobs = tool_allocate(count, sizeof *jobs);
+	struct site site;
+
+	start(&site, master);
+	for (size_t i = 0; i < count; i++)
+		jobs[i] = submit_numbers(&site, i, i + 1, 0);
+	hold(jobs, count);
+}
+
+static void queue_run(const char *master, uint64_t items)
+{
+	struct dls_job *job;
+	struct site site;
+
+	start(&site, master);
+	job = submit_run(&site, tool_allocate(items, sizeof(uint64_t)), items);
+	hold(&job, 1);
 }
 
 static void measure_latency(const char *master, size_t count)
@@ -483,7 +507,9 @@ static bool measure(const char *part, int count, char **argv)
 	else if (strcmp(part, "run") == 0 && count == 4)
 		measure_run(argv[2], number_at(argv, 3));
 	else if (strcmp(part, "queue") == 0 && count == 4)
-		hold_queue(argv[2], number_at(argv, 3));
+		queue_jobs(argv[2], number_at(argv, 3));
+	else if (strcmp(part, "queue_run") == 0 && count == 4)
+		queue_run(argv[2], number_at(argv, 3));
 	else
 		return false;
 	return true;

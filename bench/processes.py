@@ -40,6 +40,14 @@ def stop(processes):
 
 
 @contextlib.contextmanager
+def running(process):
+    try:
+        yield process
+    finally:
+        stop([process])
+
+
+@contextlib.contextmanager
 def started(*commands):
     """The processes, each of which has said its first line, and those lines."""
     processes = []

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 struct dlsi_frame {
@@ -13,11 +14,12 @@ struct dlsi_frame {
 	size_t size;
 	void (*release)(void *arg, const void *data);
 	void *arg;
-	bool is_lent;      /* whatever its size */
-	zmq_msg_t message; /* of a received frame: what data points into */
+	bool is_lent; /* whatever its size */
 	const struct dlsi_alloc *alloc;
-	uint8_t copy[];
+	uint8_t room[]; /* what was copied, or the message of libzmq's that `data` points into */
 };
+
+_Static_assert(offsetof(struct dlsi_frame, room) % _Alignof(zmq_msg_t) == 0, "a message may lie there");
 
 static struct dlsi_frame *create(const struct dlsi_alloc *alloc, size_t extra)
 {
@@ -25,7 +27,7 @@ static struct dlsi_frame *create(const struct dlsi_alloc *alloc, size_t extra)
 
 	if (!frame)
 		return NULL;
-	*frame = (struct dlsi_frame){.alloc = alloc, .data = frame->copy, .size = extra};
+	*frame = (struct dlsi_frame){.alloc = alloc, .data = frame->room, .size = extra};
 	atomic_init(&frame->references, 1);
 	return frame;
 }
@@ -35,7 +37,7 @@ struct dlsi_frame *dlsi_frame_copy(const struct dlsi_alloc *alloc, const void *d
 	struct dlsi_frame *frame = create(alloc, length);
 
 	if (frame && length)
-		memcpy(frame->copy, data, length);
+		memcpy(frame->room, data, length);
 	return frame;
 }
 
@@ -44,7 +46,7 @@ struct dlsi_frame *dlsi_frame_make(const struct dlsi_alloc *alloc, size_t length
 	struct dlsi_frame *frame = create(alloc, length);
 
 	if (frame)
-		*bytes_out = frame->copy;
+		*bytes_out = frame->room;
 	return frame;
 }
 
@@ -98,19 +100,21 @@ static void close_message(void *arg, const void *data)
 struct dlsi_frame *dlsi_frame_receive(const struct dlsi_alloc *alloc, zmq_msg_t *message)
 {
 	struct dlsi_frame *frame;
+	zmq_msg_t *kept;
 
 	dlsi_handover_take(zmq_msg_data(message));
 	if (zmq_msg_size(message) <= COPIED_BYTES)
 		return dlsi_frame_copy(alloc, zmq_msg_data(message), zmq_msg_size(message));
-	frame = create(alloc, 0);
+	frame = create(alloc, sizeof *kept);
 	if (!frame)
 		return NULL;
-	zmq_msg_init(&frame->message);
-	zmq_msg_move(&frame->message, message);
-	frame->data = zmq_msg_data(&frame->message);
-	frame->size = zmq_msg_size(&frame->message);
+	kept = (zmq_msg_t *)(void *)frame->room;
+	zmq_msg_init(kept);
+	zmq_msg_move(kept, message);
+	frame->data = zmq_msg_data(kept);
+	frame->size = zmq_msg_size(kept);
 	frame->release = close_message;
-	frame->arg = &frame->message;
+	frame->arg = kept;
 	return frame;
 }
 
