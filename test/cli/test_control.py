@@ -154,7 +154,7 @@ def test_priority(programs, numbers, tmp_path):
     assert jobs(programs, master)[0]["priority"] == -7
     ended = programs.submit(master, "priority", name, 2**31)
     assert ended.code == 2
-    assert f'the priority is "{2**31}"; it is a whole number from -2147483648 to 2147483647' in ended.err
+    assert f'the priority is "{2**31}"; it is a whole number from -1000000 to 1000000' in ended.err
     assert held.open().code == 0
 
 
