@@ -19,7 +19,7 @@ struct submit_values {
 	int64_t batch;
 	int64_t runs;
 	struct cli_texts expect;
-	double rtol, atol;
+	double rtol, atol, weight;
 	const char *cache_dir;
 	const char *handler;
 	const char *params;
@@ -65,6 +65,9 @@ int submit_explain(const struct submit *submit, struct dls_error *err);
 int submit_node_list(const struct submit *submit, struct dls_error *err);
 int submit_node_drain(const struct submit *submit, struct dls_error *err);
 int submit_node_undrain(const struct submit *submit, struct dls_error *err);
+int submit_policy_show(const struct submit *submit, struct dls_error *err);
+int submit_policy_set(const struct submit *submit, struct dls_error *err);
+int submit_tenant_set(const struct submit *submit, struct dls_error *err);
 int submit_cancel(const struct submit *submit, struct dls_error *err);
 int submit_pause(const struct submit *submit, struct dls_error *err);
 int submit_resume(const struct submit *submit, struct dls_error *err);

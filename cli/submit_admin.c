@@ -1,4 +1,5 @@
-/* The verbs about the workers of a master: admin node list, drain, undrain. */
+/* The verbs about the workers of a master, admin node list, drain, undrain, and about what it decides by: admin policy,
+ * admin tenant. */
 #include "cli/failure.h"
 #include "cli/query.h"
 #include "cli/signals.h"
@@ -26,21 +27,35 @@ static int list(const struct submit *submit, struct dls_client *client, struct d
 	return rc ? -1 : 0;
 }
 
-static int command(const struct submit *submit, struct dls_client *client, const char *command, struct dls_error *err)
+/* Asks, and prints the answer: with --json as it is, else as `print` does. */
+static int ask(const struct submit *submit, struct dls_client *client, cJSON *question,
+	void (*print)(const cJSON *answer), struct dls_error *err)
 {
-	cJSON *question = query_begin(command), *answer;
+	cJSON *answer;
 	int rc;
 
-	cJSON_AddStringToObject(question, "worker", submit->operands[0]);
 	if (query_ask(submit, client, question, &answer, err))
 		return -1;
 	if (!submit->values->json)
-		printf("worker %s: %s, tasks: %.0f\n", query_text(answer, "worker"),
-			cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "draining")) ? "draining" : "takes tasks",
-			query_number(answer, "held"));
+		print(answer);
 	rc = submit->values->json ? query_print(submit, answer, err) : cli_check_output(err);
 	cJSON_Delete(answer);
 	return rc ? -1 : 0;
+}
+
+static void print_node(const cJSON *answer)
+{
+	printf("worker %s: %s, tasks: %.0f\n", query_text(answer, "worker"),
+		cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "draining")) ? "draining" : "takes tasks",
+		query_number(answer, "held"));
+}
+
+static int command(const struct submit *submit, struct dls_client *client, const char *command, struct dls_error *err)
+{
+	cJSON *question = query_begin(command);
+
+	cJSON_AddStringToObject(question, "worker", submit->operands[0]);
+	return ask(submit, client, question, print_node, err);
 }
 
 static int drain(const struct submit *submit, struct dls_client *client, struct dls_error *err)
@@ -66,4 +81,53 @@ int submit_node_drain(const struct submit *submit, struct dls_error *err)
 int submit_node_undrain(const struct submit *submit, struct dls_error *err)
 {
 	return query_master(submit, undrain, err);
+}
+
+static void print_policy(const cJSON *answer)
+{
+	printf("policy: %s\n", query_text(answer, "policy"));
+}
+
+static void print_tenant(const cJSON *answer)
+{
+	printf("tenant %s: weight %g\n", query_text(answer, "tenant"), query_number(answer, "weight"));
+}
+
+static int show_policy(const struct submit *submit, struct dls_client *client, struct dls_error *err)
+{
+	return ask(submit, client, query_begin("policy"), print_policy, err);
+}
+
+static int set_policy(const struct submit *submit, struct dls_client *client, struct dls_error *err)
+{
+	cJSON *question = query_begin("policy");
+
+	cJSON_AddStringToObject(question, "name", submit->operands[0]);
+	if (submit->values->params)
+		cJSON_AddItemToObject(question, "params", cJSON_Parse(submit->values->params));
+	return ask(submit, client, question, print_policy, err);
+}
+
+static int set_tenant(const struct submit *submit, struct dls_client *client, struct dls_error *err)
+{
+	cJSON *question = query_begin("tenant");
+
+	cJSON_AddStringToObject(question, "name", submit->operands[0]);
+	cJSON_AddNumberToObject(question, "weight", submit->values->weight);
+	return ask(submit, client, question, print_tenant, err);
+}
+
+int submit_policy_show(const struct submit *submit, struct dls_error *err)
+{
+	return query_master(submit, show_policy, err);
+}
+
+int submit_policy_set(const struct submit *submit, struct dls_error *err)
+{
+	return query_master(submit, set_policy, err);
+}
+
+int submit_tenant_set(const struct submit *submit, struct dls_error *err)
+{
+	return query_master(submit, set_tenant, err);
 }
