@@ -36,7 +36,7 @@ PYTHON_OUTSTANDING = (100, 1000, 10_000)
 
 LATENCY_ITEMS = 1000
 PAYLOAD_BYTES, PAYLOAD_ITEMS, PAYLOAD_CREDITS = 3 * 224 * 224 * 4, 1024, (1, 2, 4, 16)
-MANY_WORKERS, SOME_WORKERS = 100, 8
+MANY_WORKERS, SOME_WORKERS, MANY_ITEMS = 100, 8, 3_000_000  # not a matter of who connects first
 QUEUED_JOBS, RUN_ITEMS = 30_000, 10_000_000  # one client may have half of a master's 65,536 jobs
 
 
@@ -105,8 +105,8 @@ def measure_payload():
 
 def measure_many():
     with cluster(SOME_WORKERS) as (some, _, _), cluster(MANY_WORKERS) as (many, _, _):
-        values = in_turns(many=lambda: rate(OURS, "batch", many, BATCH_ITEMS, 0),
-                          some=lambda: rate(OURS, "batch", some, BATCH_ITEMS, 0))
+        values = in_turns(many=lambda: rate(OURS, "batch", many, MANY_ITEMS, 0),
+                          some=lambda: rate(OURS, "batch", some, MANY_ITEMS, 0))
     tell_values("dispatch.w100", values["many"], "items/s", "higher")
     tell_ratio("dispatch.w100.vs_w8", values["many"], values["some"], 0.8)
 

@@ -32,8 +32,10 @@
 #define DLSI_FETCHER_HOLDERS       64                  /* connections to holders per process */
 #define DLSI_SERVED_BYTES          (256 * 1024 * 1024) /* answers that readers have not taken, per process ... */
 #define DLSI_SERVED_PEER_BYTES     (2 * 1024 * 1024)   /* ... and of them those of one; more only when it takes some */
-#define DLSI_READS_WAITING         65536   /* questions of readers that wait for their answers, per process ... */
-#define DLSI_PEER_READS_WAITING    288     /* ... and of one: twice what an honest reader asks for at once */
+#define DLSI_READS_WAITING         65536 /* questions of readers that wait for their answers, per process ... */
+#define DLSI_PEER_READS_WAITING    288   /* ... and of one: twice what an honest reader asks for at once */
+#define DLSI_POOL_BUFFERS          64    /* of what was fetched, kept for what is fetched next, per process ... */
+#define DLSI_POOL_BYTES            (32 * 1024 * 1024)
 #define DLSI_BLOBS_OFFERED         1048576 /* per process */
 #define DLSI_BLOB_BYTES            (1ULL << 40)
 

@@ -13,6 +13,7 @@ enum { DEFAULT_TIMEOUT_S = 10, LONGEST_WAIT_MS = 60000 };
 struct dlsi_dataplane {
 	const struct dlsi_alloc *alloc;
 	struct dlsi_offers *offers;
+	struct dlsi_pool *pool;
 	struct dlsi_server server;
 	bool serves;
 	pthread_t thread;
@@ -178,7 +179,8 @@ int dlsi_dataplane_create(const struct dlsi_alloc *alloc, const struct dlsi_data
 	if (!plane)
 		return dlsi_fail_memory(err);
 	init(plane, alloc, config);
-	rc = dlsi_offers_create(alloc, &plane->offers, err);
+	plane->pool = dlsi_pool_create(alloc);
+	rc = plane->pool ? dlsi_offers_create(alloc, &plane->offers, err) : dlsi_fail_memory(err);
 	plane->fetcher.offers = plane->offers;
 	if (rc == 0 && config->endpoint) {
 		rc = dlsi_server_init(&plane->server, alloc, config->context, config->endpoint, plane->offers, err);
@@ -217,6 +219,7 @@ void dlsi_dataplane_destroy(struct dlsi_dataplane *plane)
 	if (plane->wake >= 0)
 		close(plane->wake);
 	dlsi_offers_destroy(plane->offers);
+	dlsi_pool_unref(plane->pool);
 	pthread_mutex_destroy(&plane->lock);
 	dlsi_free(plane->alloc, plane);
 }
@@ -241,7 +244,7 @@ int dlsi_dataplane_fetch(
 	struct dlsi_dataplane *plane, const struct dlsi_fetch *fetch, uint64_t *number_out, struct dls_error *err)
 {
 	struct dlsi_transfer *transfer;
-	int rc = dlsi_transfer_create(plane->alloc, fetch, &transfer, err);
+	int rc = dlsi_transfer_create(plane->alloc, plane->pool, fetch, &transfer, err);
 
 	if (rc)
 		return rc;

@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-int dlsi_sink_open(struct dlsi_sink *sink, const struct dlsi_alloc *alloc, const struct dlsi_blob *blob,
-	uint64_t offset, uint64_t length, struct dls_error *err)
+int dlsi_sink_open(struct dlsi_sink *sink, struct dlsi_pool *pool, const struct dlsi_blob *blob, uint64_t offset,
+	uint64_t length, struct dls_error *err)
 {
 	struct dlsi_sink opened = {.name = blob->name, .length = length};
 
-	opened.frame = length > SIZE_MAX / 2 ? NULL : dlsi_frame_make(alloc, (size_t)length, &opened.bytes);
+	opened.frame = length > SIZE_MAX / 2 ? NULL : dlsi_pool_frame(pool, (size_t)length, &opened.bytes);
 	if (!opened.frame)
 		return dlsi_fail_memory(err);
 	opened.is_hashed = blob->proof == DLSI_PROOF_HASH && offset == 0 && length == blob->length;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "net/direct.h"
-#include "net/frame.h"
+#include "net/pool.h"
 #include "proto/record.h"
 
 struct dlsi_sink {
@@ -17,9 +17,9 @@ struct dlsi_sink {
 	uint8_t *bytes; /* of the frame */
 };
 
-/* Makes the memory. Errors: DLS_ENOMEM. */
-int dlsi_sink_open(struct dlsi_sink *sink, const struct dlsi_alloc *alloc, const struct dlsi_blob *blob,
-	uint64_t offset, uint64_t length, struct dls_error *err);
+/* Takes the memory from the pool. Errors: DLS_ENOMEM. */
+int dlsi_sink_open(struct dlsi_sink *sink, struct dlsi_pool *pool, const struct dlsi_blob *blob, uint64_t offset,
+	uint64_t length, struct dls_error *err);
 
 /* Takes the next bytes, of which no more come than `length`. */
 void dlsi_sink_write(struct dlsi_sink *sink, const uint8_t *data, size_t length);

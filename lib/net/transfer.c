@@ -5,7 +5,7 @@
 
 #define DIRECT_BYTES 32768 /* less is not worth two more system calls and a message */
 
-int dlsi_transfer_create(const struct dlsi_alloc *alloc, const struct dlsi_fetch *fetch,
+int dlsi_transfer_create(const struct dlsi_alloc *alloc, struct dlsi_pool *pool, const struct dlsi_fetch *fetch,
 	struct dlsi_transfer **transfer_out, struct dls_error *err)
 {
 	struct dlsi_transfer *transfer;
@@ -19,6 +19,7 @@ int dlsi_transfer_create(const struct dlsi_alloc *alloc, const struct dlsi_fetch
 	if (!transfer)
 		return dlsi_fail_memory(err);
 	transfer->alloc = alloc;
+	transfer->pool = pool;
 	transfer->fetch = *fetch;
 	dlsi_list_init(&transfer->node);
 	dlsi_list_init(&transfer->in_all);
@@ -67,7 +68,7 @@ uint64_t dlsi_transfer_progress(const struct dlsi_transfer *transfer)
 static int open_sink(struct dlsi_transfer *transfer, struct dls_error *err)
 {
 	const struct dlsi_fetch *fetch = &transfer->fetch;
-	int rc = dlsi_sink_open(&transfer->sink, transfer->alloc, &fetch->blob, fetch->offset, fetch->length, err);
+	int rc = dlsi_sink_open(&transfer->sink, transfer->pool, &fetch->blob, fetch->offset, fetch->length, err);
 
 	transfer->is_open = rc == 0;
 	return rc;

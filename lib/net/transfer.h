@@ -40,11 +40,12 @@ struct dlsi_transfer {
 	struct dlsi_sink sink;
 	uint64_t asked;           /* bytes of the part that were asked for on this connection */
 	struct dlsi_frame *frame; /* the result, once complete */
+	struct dlsi_pool *pool;   /* outlives it */
 	const struct dlsi_alloc *alloc;
 };
 
 /* Errors: DLS_EINVAL (the part lies outside the blob), DLS_ENOMEM. */
-int dlsi_transfer_create(const struct dlsi_alloc *alloc, const struct dlsi_fetch *fetch,
+int dlsi_transfer_create(const struct dlsi_alloc *alloc, struct dlsi_pool *pool, const struct dlsi_fetch *fetch,
 	struct dlsi_transfer **transfer_out, struct dls_error *err);
 
 /* Without a call of `done`; what has come is dropped. */
