@@ -24,7 +24,7 @@ int dls_client_cancel(struct dls_client *client, const char *job, int timeout_ms
 int dls_client_pause(struct dls_client *client, const char *job, int timeout_ms, struct dls_error *err);
 int dls_client_resume(struct dls_client *client, const char *job, int timeout_ms, struct dls_error *err);
 
-/* Higher ones go first, for policies that look at it. */
+/* Higher ones go first, for policies that look at it; from -1,000,000 to 1,000,000. */
 int dls_client_set_priority(
 	struct dls_client *client, const char *job, int32_t priority, int timeout_ms, struct dls_error *err);
 

@@ -141,7 +141,8 @@ static const char *prioritise(struct request *request, struct job *job)
 {
 	struct dlsi_change change = {.kind = DLSI_CHANGE_PRIORITY, .job = job->policy.id};
 
-	change.priority.priority = (int32_t)dlsi_json_integer(&request->reader, "priority", 0, INT32_MIN, INT32_MAX);
+	change.priority.priority =
+		(int32_t)dlsi_json_integer(&request->reader, "priority", 0, -DLSI_PRIORITY, DLSI_PRIORITY);
 	apply(request, job, &change, "given another priority");
 	return "changed";
 }
@@ -164,6 +165,6 @@ int dlsi_command_resume(struct request *request)
 int dlsi_command_priority(struct request *request)
 {
 	dlsi_json_require(&request->reader, "priority");
-	dlsi_json_integer(&request->reader, "priority", 0, INT32_MIN, INT32_MAX);
+	dlsi_json_integer(&request->reader, "priority", 0, -DLSI_PRIORITY, DLSI_PRIORITY);
 	return change_all(request, prioritise);
 }

@@ -74,10 +74,11 @@ def test_a_full_master_is_said_to_be_full_and_tried_again(programs, numbers, wor
     programs.handler(master, "h1")
     crowd = programs.start("test/cli/crowd_tool", master.endpoint).wait_for("full")
     job = programs.start("dls-submit", "run", "--master", master.endpoint, "--handler", "number", *words, *numbers(3))
-    said = "waiting for room at the master\n" if words else "the job waits: the master has no room for another job; it goes on by itself"
+    full = "this client has as many jobs as the master has places left for others; it is asked again"
+    said = "waiting for room at the master\n" if words else f"the job waits: {full}; it goes on by itself"
     job.wait_until_said(said)
     if not words:
-        expect_timeout(programs, master, "the master has no room for another job", "--handler", "number", *numbers(1))
+        expect_timeout(programs, master, full, "--handler", "number", *numbers(1))
     assert crowd.stop().code == 0
     ended = job.finish()
     assert ended.code == 0, ended.err
