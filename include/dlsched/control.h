@@ -59,6 +59,16 @@ int dls_client_jobs(struct dls_client *client, const struct dls_jobs_options *op
 int dls_client_drain(struct dls_client *client, const char *worker, int timeout_ms, struct dls_error *err);
 int dls_client_undrain(struct dls_client *client, const char *worker, int timeout_ms, struct dls_error *err);
 
+/* Another policy decides from now on, by its name ("feedback"), or the same with other parameters: `params` is a JSON
+ * object, NULL for none (docs/CLI.md lists both). Jobs go on as they are. Errors: DLS_EINVAL, also from the master: it
+ * has no such policy or parameter, and nothing has changed. */
+int dls_client_set_policy(
+	struct dls_client *client, const char *policy, const char *params, int timeout_ms, struct dls_error *err);
+
+/* What the tenant weighs in policies that share, 1e-6 to 1e6; 1 unless it is set. It need not have jobs yet. */
+int dls_client_set_weight(
+	struct dls_client *client, const char *tenant, double weight, int timeout_ms, struct dls_error *err);
+
 #ifdef __cplusplus
 }
 #endif

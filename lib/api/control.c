@@ -4,6 +4,7 @@
 #include "api/options.h"
 #include "base/export.h"
 #include "client/client.h"
+#include <math.h>
 
 static int check(const struct dls_client *client, const char *what, const char *name, struct dls_error *err)
 {
@@ -99,4 +100,22 @@ DLS_EXPORT int dls_client_drain(struct dls_client *client, const char *worker, i
 DLS_EXPORT int dls_client_undrain(struct dls_client *client, const char *worker, int timeout_ms, struct dls_error *err)
 {
 	return turn_worker(client, "undrain", worker, timeout_ms, err);
+}
+
+DLS_EXPORT int dls_client_set_policy(
+	struct dls_client *client, const char *policy, const char *params, int timeout_ms, struct dls_error *err)
+{
+	int rc = check(client, "the policy", policy, err);
+
+	return rc ? rc : dlsi_node_client_set_policy(client, policy, params, timeout_ms, err);
+}
+
+DLS_EXPORT int dls_client_set_weight(
+	struct dls_client *client, const char *tenant, double weight, int timeout_ms, struct dls_error *err)
+{
+	int rc = check(client, "the tenant", tenant, err);
+
+	if (rc == 0 && !isfinite(weight))
+		rc = dlsi_fail(err, DLS_EINVAL, "the weight of a tenant must be a number");
+	return rc ? rc : dlsi_node_client_set_weight(client, tenant, weight, timeout_ms, err);
 }

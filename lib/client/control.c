@@ -91,3 +91,41 @@ int dlsi_node_client_jobs(struct dls_client *client, const struct dls_jobs_optio
 		cJSON_AddNumberToObject(question, "limit", options->limit);
 	return ask(client, question, timeout_ms, json_out, err);
 }
+
+/* For questions whose answer says nothing new. */
+static int tell(struct dls_client *client, cJSON *question, int timeout_ms, struct dls_error *err)
+{
+	char *json;
+	int rc = ask(client, question, timeout_ms, &json, err);
+
+	if (rc == 0)
+		dlsi_free(&client->ctx->alloc, json);
+	return rc;
+}
+
+int dlsi_node_client_set_policy(
+	struct dls_client *client, const char *policy, const char *params, int timeout_ms, struct dls_error *err)
+{
+	cJSON *question = begin("policy"), *object;
+	int rc;
+
+	cJSON_AddStringToObject(question, "name", policy);
+	rc = params ? dlsi_json_parse("params", params, strlen(params), DLSI_SPEC_BYTES, &object, err) : 0;
+	if (rc) {
+		cJSON_Delete(question);
+		return rc;
+	}
+	if (params)
+		cJSON_AddItemToObject(question, "params", object);
+	return tell(client, question, timeout_ms, err);
+}
+
+int dlsi_node_client_set_weight(
+	struct dls_client *client, const char *tenant, double weight, int timeout_ms, struct dls_error *err)
+{
+	cJSON *question = begin("tenant");
+
+	cJSON_AddStringToObject(question, "name", tenant);
+	cJSON_AddNumberToObject(question, "weight", weight);
+	return tell(client, question, timeout_ms, err);
+}

@@ -16,4 +16,9 @@ int dlsi_node_client_ask(struct dls_client *client, const char *command, const c
 int dlsi_node_client_jobs(struct dls_client *client, const struct dls_jobs_options *options, int timeout_ms,
 	char **json_out, struct dls_error *err);
 
+int dlsi_node_client_set_policy(
+	struct dls_client *client, const char *policy, const char *params, int timeout_ms, struct dls_error *err);
+int dlsi_node_client_set_weight(
+	struct dls_client *client, const char *tenant, double weight, int timeout_ms, struct dls_error *err);
+
 #endif

@@ -106,3 +106,18 @@ def test_a_worker_that_drains_loses_nothing(client, worker, gate):
     worker.drain(SECONDS)
     assert gate.begun == 1
     assert client.describe(job)["done"] == 1
+
+
+def test_policies_and_weights(client, worker, gate):
+    job = begin(client, gate, 20)
+    client.set_policy("priority", {"ageing_ms": 100})
+    client.set_weight("night", 0.5)
+    with pytest.raises(errors.EINVAL, match="no policy fastest"):
+        client.set_policy("fastest")
+    with pytest.raises(errors.EINVAL, match="ageing_ms"):
+        client.set_policy("priority", {"aging_ms": 100})
+    for weight in (0, -1, 1e9, float("nan")):
+        with pytest.raises(errors.EINVAL, match="weight"):
+            client.set_weight("night", weight)
+    gate.opened.set()
+    assert [result.value.item() for result in job] == list(range(20))

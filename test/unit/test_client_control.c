@@ -1,6 +1,7 @@
 /* Control over jobs and workers by the functions of dlsched/control.h, on a cluster in this process. */
 #include "test/unit/site.h"
 #include "test/unit/unit.h"
+#include <math.h>
 #include <string.h>
 
 enum { ITEMS = 40, LOCAL = 0 };
@@ -129,6 +130,29 @@ static void test_wrong_arguments(void **state)
 	end(&control);
 }
 
+static void test_policies_and_weights(void **state)
+{
+	struct control control;
+	struct dls_error error;
+
+	(void)state;
+	begin(&control);
+	assert_int_equal(dls_client_set_policy(control.site.client, "drf", NULL, SITE_TIMEOUT_MS, NULL), 0);
+	assert_int_equal(
+		dls_client_set_policy(control.site.client, "priority", "{\"ageing_ms\":0}", SITE_TIMEOUT_MS, NULL), 0);
+	assert_int_equal(
+		dls_client_set_policy(control.site.client, "fastest", NULL, SITE_TIMEOUT_MS, &error), DLS_EINVAL);
+	assert_non_null(strstr(error.text, "roundrobin"));
+	assert_int_equal(dls_client_set_policy(control.site.client, "drf", "{", SITE_TIMEOUT_MS, NULL), DLS_EFORMAT);
+	assert_int_equal(dls_client_set_policy(control.site.client, NULL, NULL, SITE_TIMEOUT_MS, NULL), DLS_EINVAL);
+	assert_int_equal(dls_client_set_weight(control.site.client, "a", 2, SITE_TIMEOUT_MS, NULL), 0);
+	assert_int_equal(dls_client_set_weight(control.site.client, "a", 0, SITE_TIMEOUT_MS, NULL), DLS_EINVAL);
+	assert_int_equal(dls_client_set_weight(control.site.client, "a", NAN, SITE_TIMEOUT_MS, NULL), DLS_EINVAL);
+	atomic_store(&site_gate->open, true);
+	assert_int_equal(dls_job_wait(control.job, SITE_TIMEOUT_MS, NULL), 0);
+	end(&control);
+}
+
 /* What waits behind the task at the gate is handed back, and nothing is begun until the worker may again. */
 static void test_drain_and_undrain(void **state)
 {
@@ -163,5 +187,5 @@ static void test_worker_that_drains(void **state)
 	end(&control);
 }
 
-UNIT_MAIN(test_pause_resume_and_priority, test_cancel, test_lists, test_wrong_arguments, test_drain_and_undrain,
-	test_worker_that_drains)
+UNIT_MAIN(test_policies_and_weights, test_pause_resume_and_priority, test_cancel, test_lists, test_wrong_arguments,
+	test_drain_and_undrain, test_worker_that_drains)

@@ -142,6 +142,15 @@ class Client(Handle):
         """The worker takes tasks again."""
         self._call(lib.dls_client_undrain, encode(worker), milliseconds(timeout))
 
+    def set_policy(self, policy, params=None, *, timeout=10):
+        """Another policy decides from now on; `params` is a dict, docs/CLI.md lists both. Jobs go on as they are."""
+        text = None if params is None else encode(json.dumps(params))
+        self._call(lib.dls_client_set_policy, encode(policy), text, milliseconds(timeout))
+
+    def set_weight(self, tenant, weight, *, timeout=10):
+        """What the tenant weighs in policies that share; 1 unless it is set."""
+        self._call(lib.dls_client_set_weight, encode(tenant), weight, milliseconds(timeout))
+
     def _ask(self, function, argument, timeout_ms):
         answer = ctypes.c_void_p()
         self._call(function, argument, timeout_ms, answer)
