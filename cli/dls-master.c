@@ -3,18 +3,23 @@
 #include "cli/failure.h"
 #include "cli/file.h"
 #include "cli/signals.h"
+#include <cjson/cJSON.h>
 #include <dlsched/dlsched.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-enum { LONGEST_MS = 3600 * 1000 };
+enum { LONGEST_MS = 3600 * 1000, SCRIPT_BYTES = 64 * 1024 };
 
 struct values {
 	struct cli_daemon_values daemon; /* first */
 	const char *bind;
 	int insecure;
 	const char *policy;
+	const char *policy_params;
+	const char *policy_script;
 	int64_t heartbeat_ms;
 	int64_t worker_timeout_ms;
 	int64_t client_timeout_ms;
@@ -29,6 +34,9 @@ static const struct cli_option options[] = {
 	{"insecure", CLI_FLAG, VALUE(insecure), NULL,
 		"Allow an address beyond this machine although nothing is encrypted or authenticated."},
 	{"policy", CLI_TEXT, VALUE(policy), "NAME", "Which task goes to which worker.", .otherwise = "roundrobin"},
+	{"policy-params", CLI_TEXT, VALUE(policy_params), "JSON", "The policy's parameters, an object."},
+	{"policy-script", CLI_TEXT, VALUE(policy_script), "FILE",
+		"The script of the policy lua, in the place of its parameters."},
 	{"heartbeat-ms", CLI_WHOLE, VALUE(heartbeat_ms), "MS", "Between two signs of life.", .otherwise = "1000",
 		.low = 1, .high = LONGEST_MS},
 	{"worker-timeout-ms", CLI_WHOLE, VALUE(worker_timeout_ms), "MS",
@@ -56,12 +64,58 @@ static struct dls_master_options options_of(const struct values *values)
 	return options;
 }
 
+static int fail(struct dls_error *err, int code, const char *sentence)
+{
+	*err = (struct dls_error){.code = code};
+	snprintf(err->text, sizeof err->text, "%s", sentence);
+	return code;
+}
+
+/* A script as parameters: {"script": TEXT}. */
+static int wrap_script(const char *script, char **params_out, struct dls_error *err)
+{
+	cJSON *json = cJSON_CreateObject();
+
+	*params_out = cJSON_AddStringToObject(json, "script", script) ? cJSON_PrintUnformatted(json) : NULL;
+	cJSON_Delete(json);
+	return *params_out ? 0 : fail(err, DLS_ENOMEM, "out of memory");
+}
+
+/* *params_out is freed with free(); NULL: there are none. */
+static int read_params(const struct values *values, char **params_out, struct dls_error *err)
+{
+	char *script;
+	int rc;
+
+	*params_out = NULL;
+	if (values->policy_params && values->policy_script)
+		return fail(
+			err, DLS_EINVAL, "--policy-script is there in the place of --policy-params: give one of them");
+	if (values->policy_params) {
+		*params_out = strdup(values->policy_params);
+		return *params_out ? 0 : fail(err, DLS_ENOMEM, "out of memory");
+	}
+	if (!values->policy_script)
+		return 0;
+	rc = cli_file_read(values->policy_script, SCRIPT_BYTES, &script, err);
+	if (rc)
+		return rc;
+	rc = wrap_script(script, params_out, err);
+	free(script);
+	return rc;
+}
+
 static int check(const void *arg, struct dls_ctx *ctx, struct dls_error *err)
 {
 	const struct values *values = arg;
 	struct dls_master_options master_options = options_of(values);
-	int rc = dls_master_check(ctx, &master_options, err);
+	char *params;
+	int rc = read_params(values, &params, err);
 
+	master_options.policy_params = params;
+	if (rc == 0)
+		rc = dls_master_check(ctx, &master_options, err);
+	free(params);
 	if (rc == 0 && values->endpoint_file)
 		rc = cli_file_check(values->endpoint_file, err);
 	return rc;
@@ -100,10 +154,15 @@ static int serve(
 	struct dls_master_options master_options = options_of(values);
 	struct pollfd wait = {.fd = signals, .events = POLLIN};
 	struct dls_master *master;
+	char *params = NULL;
 	int rc = values->endpoint_file ? cli_file_check(values->endpoint_file, err) : 0;
 
 	if (rc == 0)
+		rc = read_params(values, &params, err);
+	master_options.policy_params = params;
+	if (rc == 0)
 		rc = dls_master_create(ctx, &master_options, &master, err);
+	free(params);
 	if (rc)
 		return rc;
 	rc = announce(daemon, values, dls_master_endpoint(master), err);

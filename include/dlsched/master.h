@@ -20,6 +20,7 @@ struct dls_master_options {
 	uint32_t heartbeat_ms;      /* 0: 1,000 */
 	uint32_t worker_timeout_ms; /* a silent worker is lost after this; 0: 5,000; at least three heartbeats */
 	uint32_t client_timeout_ms; /* a lost client's jobs are kept so long for its return; 0: 10,000 */
+	const char *policy_params;  /* a JSON object, as docs/policies.md lists them for each policy; NULL: none */
 };
 
 #define DLS_MASTER_OPTIONS_INIT DLS_SIZED(struct dls_master_options)
@@ -30,7 +31,7 @@ int dls_master_create(struct dls_ctx *ctx, const struct dls_master_options *opti
 	struct dls_error *err);
 
 /* Whether a master could be made with these options, as far as it shows without listening: the address resolves and is
- * allowed, the policy exists. Errors: as dls_master_create. */
+ * allowed, the policy exists and takes its parameters. Errors: as dls_master_create. */
 int dls_master_check(struct dls_ctx *ctx, const struct dls_master_options *options, struct dls_error *err);
 
 /* The endpoint it listens on, with the real port. Valid as long as the master. */

@@ -77,8 +77,12 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 	dlsi_list_init(&master->proposals);
 	for (unsigned i = 0; i < DLSI_DEVICE_CREDITS; i++)
 		dlsi_list_init(&master->loaded[i]);
-	rc = dlsi_master_use_policy(master, config->policy, config->policy_params, err);
+	if (config->last_policy)
+		rc = dlsi_master_use_policy(master, config->last_policy, NULL, err);
+	if (rc == 0)
+		rc = dlsi_master_use_policy(master, config->policy, config->policy_params, err);
 	if (rc) {
+		dlsi_master_end_policies(master);
 		dlsi_free(alloc, master);
 		return rc;
 	}
@@ -115,7 +119,7 @@ void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effect
 	dlsi_ended_forget_all(master);
 	free_proposals(master);
 	forget_tenants(master);
-	master->policy_ops->destroy(master->policy);
+	dlsi_master_end_policies(master);
 	dlsi_free(master->alloc, master->peers);
 	dlsi_releases_fini(&master->releases);
 	dlsi_heap_fini(&master->timers);

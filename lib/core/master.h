@@ -23,7 +23,8 @@ struct dlsi_master_config {
 	int64_t patience_ns;       /* what no peer waits for, like an acceptance, waits so long for company; may be 0 */
 	bool durable;              /* takes durable jobs; else refuses them */
 	const struct dlsi_policy_ops *policy;
-	const cJSON *policy_params; /* an object; NULL: none */
+	const cJSON *policy_params;                /* an object; NULL: none */
+	const struct dlsi_policy_ops *last_policy; /* decides if one fails that replaced none; NULL: `policy` does */
 
 	/* The policy of this name, for who asks for another one. Errors: DLS_EINVAL. */
 	int (*find_policy)(const char *name, const struct dlsi_policy_ops **ops_out, struct dls_error *err);

@@ -4,26 +4,71 @@
 
 #define ASSIGNMENTS_PER_TURN 1024
 
+enum answer { GIVEN, NOTHING, NEXT_TURN };
+
+/* The policy has failed: the next one is asked in its place, if there is one. */
+static enum answer replace_policy(struct dlsi_master *master, const char *sentence)
+{
+	return dlsi_master_drop_policy(master, sentence) ? NEXT_TURN : NOTHING;
+}
+
+static enum answer hear_excuse(struct dlsi_master *master)
+{
+	struct dls_error error = {0};
+	int rc = master->policy_ops->excuse ? master->policy_ops->excuse(master->policy, &error) : 0;
+
+	if (rc < 0)
+		return replace_policy(master, error.text);
+	return rc == DLSI_POLICY_MORE ? NEXT_TURN : NOTHING;
+}
+
+/* Why a choice cannot be; NULL: it can. */
+static const char *objection(const struct job *job, const struct device *device)
+{
+	if (!job->offered)
+		return "it chose a job that has nothing to give out";
+	if (!dlsi_device_can_take(device, job->queue->class))
+		return "it chose a device that cannot take a task of the job";
+	return NULL;
+}
+
+static enum answer assign_one(struct dlsi_master *master, const struct dlsi_policy_view *view)
+{
+	struct dlsi_policy_choice choice = {0};
+	struct dlsi_range range;
+	struct device *device;
+	struct job *job;
+	const char *sentence;
+
+	if (!master->policy_ops->choose(master->policy, view, &choice))
+		return hear_excuse(master);
+	job = dlsi_list_entry(choice.job, struct job, policy);
+	device = dlsi_list_entry(choice.device, struct device, policy);
+	sentence = objection(job, device);
+	if (sentence)
+		return replace_policy(master, sentence);
+	if (dlsi_job_take(job, device, choice.items, &range) && !dlsi_task_assign(master, job, device, range)) {
+		master->failed = true;
+		return NOTHING;
+	}
+	dlsi_job_refresh(master, job);
+	return GIVEN;
+}
+
 bool dlsi_master_assign(struct dlsi_master *master)
 {
-	struct dlsi_policy_view view = dlsi_master_view(master);
-	struct dlsi_policy_choice choice;
-	struct dlsi_range range;
+	struct dlsi_policy_view view;
 
+	master->turns++;
+	view = dlsi_master_view(master);
 	for (unsigned i = 0; i < ASSIGNMENTS_PER_TURN; i++) {
-		struct device *device;
-		struct job *job;
+		enum answer answer;
 
-		if (master->failed || master->held_bytes > DLSI_HELD_PAYLOAD_BYTES ||
-			!master->policy_ops->choose(master->policy, &view, &choice))
+		if (master->failed || master->held_bytes > DLSI_HELD_PAYLOAD_BYTES)
 			return false;
-		job = dlsi_list_entry(choice.job, struct job, policy);
-		device = dlsi_list_entry(choice.device, struct device, policy);
-		if (dlsi_job_take(job, device, choice.items, &range) && !dlsi_task_assign(master, job, device, range)) {
-			master->failed = true;
-			return false;
-		}
-		dlsi_job_refresh(master, job);
+		answer = assign_one(master, &view);
+		if (answer != GIVEN)
+			return answer == NEXT_TURN;
 	}
 	return true;
 }

@@ -99,6 +99,11 @@ static bool fits(const struct class *class, const struct device *device)
 	return dlsi_resources_cover(&device->worker->capacity, &reserved);
 }
 
+bool dlsi_device_can_take(const struct device *device, const struct class *class)
+{
+	return !dlsi_list_empty(&device->node) && dlsi_class_suits(class, device->worker) && fits(class, device);
+}
+
 _Static_assert(DLSI_DEVICE_CREDITS <= 64, "a bit of `loads` each");
 
 /* Those of a list that can take a task, up to the limit. */

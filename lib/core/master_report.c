@@ -118,6 +118,8 @@ int dlsi_command_status(struct request *request)
 	dlsi_hex(master->config.cluster.bytes, DLSI_ID_BYTES, cluster);
 	cJSON_AddStringToObject(json, "cluster", cluster);
 	cJSON_AddStringToObject(json, "policy", master->policy_ops->name);
+	if (master->policy_failure)
+		cJSON_AddStringToObject(json, "policy_failure", master->policy_failure);
 	cJSON_AddNumberToObject(json, "jobs", (double)counts.jobs);
 	cJSON_AddNumberToObject(json, "done_items", (double)counts.done_items);
 	cJSON_AddNumberToObject(json, "presented_items", (double)counts.presented_items);

@@ -305,6 +305,12 @@ struct proposal {
 	struct dlsi_buffer bytes;
 };
 
+/* A policy without jobs that could decide; `ops` is NULL: there is none. */
+struct replacement {
+	const struct dlsi_policy_ops *ops;
+	void *policy;
+};
+
 struct dlsi_master {
 	const struct dlsi_alloc *alloc;
 	struct dlsi_master_config config;
@@ -329,6 +335,9 @@ struct dlsi_master {
 	uint64_t loads;                               /* bit n: loaded[n] may have some */
 	const struct dlsi_policy_ops *policy_ops;
 	void *policy;
+	struct replacement previous, last; /* of a policy that fails: the one before it, or else this */
+	char *policy_failure;              /* of the last one that failed since one was asked for; NULL: none */
+	uint64_t turns;
 	struct dlsi_resources total; /* of all connected workers */
 	struct kind kinds[DLSI_RESOURCE_KINDS];
 	uint64_t openings; /* how often a device could take a task that could not before */
@@ -529,6 +538,10 @@ void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_bac
  * DLS_ENOMEM; then nothing has changed. */
 int dlsi_master_use_policy(
 	struct dlsi_master *master, const struct dlsi_policy_ops *ops, const cJSON *params, struct dls_error *err);
+
+/* It has failed: the one before it decides from now on. False: there is no other. */
+bool dlsi_master_drop_policy(struct dlsi_master *master, const char *sentence);
+void dlsi_master_end_policies(struct dlsi_master *master);
 
 /* master_assign.c: the turn's decisions. True if there is more to decide than one turn may. */
 bool dlsi_master_assign(struct dlsi_master *master);

@@ -23,6 +23,7 @@ struct tenant *dlsi_tenant_ref(struct dlsi_master *master, struct dlsi_text name
 	tenant->policy.weight = 1;
 	tenant->policy.number = master->next_number++;
 	tenant->name = dlsi_strndup(master->alloc, name.data, name.length);
+	tenant->policy.name = tenant->name;
 	if (!tenant->name || dlsi_map_put(&master->tenant_by_name, &key, tenant)) {
 		dlsi_free(master->alloc, tenant->name);
 		dlsi_free(master->alloc, tenant);
@@ -73,6 +74,7 @@ static struct queue *create(struct dlsi_master *master, struct class *class, str
 	if (!queue)
 		return NULL;
 	queue->policy.tenant = &tenant->policy;
+	queue->policy.handler = class->handler->name;
 	queue->policy.demand = class->demand;
 	dlsi_heap_init(&queue->policy.jobs, master->alloc);
 	dlsi_list_init(&queue->policy.node);

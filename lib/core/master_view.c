@@ -24,6 +24,12 @@ static size_t candidates(
 	return dlsi_devices_for(master, class_of(queue), devices, limit);
 }
 
+static bool can_take(void *master, const struct dlsi_policy_queue *queue, const struct dlsi_policy_device *device)
+{
+	(void)master;
+	return dlsi_device_can_take(device_of(device), class_of(queue));
+}
+
 static struct dlsi_policy_expectation expect(
 	void *arg, const struct dlsi_policy_queue *queue, const struct dlsi_policy_device *policy)
 {
@@ -64,9 +70,11 @@ struct dlsi_policy_view dlsi_master_view(struct dlsi_master *master)
 {
 	return (struct dlsi_policy_view){
 		.now_ns = master->now_ns,
+		.turn = master->turns,
 		.total = &master->total,
 		.least_loaded = least_loaded,
 		.candidates = candidates,
+		.can_take = can_take,
 		.expect = expect,
 		.pace = pace,
 		.share_there = share_there,

@@ -42,6 +42,8 @@ static bool fill_device(
 	device->cores = offer->cores;
 	device->memory_bytes = offer->memory_bytes;
 	device->name = dlsi_strndup(master->alloc, offer->name.data, offer->name.length);
+	device->policy.name = device->name;
+	device->policy.worker = worker->origin->name;
 	return device->name != NULL;
 }
 

@@ -17,11 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DLSI_POLICY_ABI 2
+#define DLSI_POLICY_ABI 3
 
 /* Who shares are accounted to. */
 struct dlsi_policy_tenant {
-	uint64_t number;            /* order of arrival */
+	uint64_t number; /* order of arrival */
+	const char *name;
 	double weight;              /* above 0 */
 	struct dlsi_resources used; /* by its tasks at workers, those that wait there included */
 };
@@ -31,11 +32,13 @@ struct dlsi_policy_device {
 	uint64_t number;  /* order of arrival */
 	uint32_t held;    /* tasks, the running one included */
 	uint32_t credits; /* tasks that it may hold */
+	const char *name, *worker;
 };
 
 /* Jobs of one tenant that ask for the same of a device: where one fits now, all do. */
 struct dlsi_policy_queue {
 	struct dlsi_policy_tenant *tenant;
+	const char *handler;
 	struct dlsi_resources demand; /* of a task while it runs */
 	struct dlsi_heap jobs;        /* the policy's, as the next one: given to it empty, with room for each job */
 	struct dlsi_list node;
@@ -69,6 +72,7 @@ struct dlsi_policy_pace {
 
 struct dlsi_policy_view {
 	int64_t now_ns;
+	uint64_t turn;                      /* its number: devices that were seen in another may be gone */
 	const struct dlsi_resources *total; /* of all workers that are connected */
 
 	/* The device with the fewest tasks of those that can take one of the queue now; NULL if none can. Ties go to
@@ -78,6 +82,8 @@ struct dlsi_policy_view {
 	/* The same, up to `limit` of them in this order. Returns how many. */
 	size_t (*candidates)(void *view_arg, const struct dlsi_policy_queue *queue, struct dlsi_policy_device **devices,
 		size_t limit);
+	bool (*can_take)(
+		void *view_arg, const struct dlsi_policy_queue *queue, const struct dlsi_policy_device *device);
 	struct dlsi_policy_expectation (*expect)(
 		void *view_arg, const struct dlsi_policy_queue *queue, const struct dlsi_policy_device *device);
 	struct dlsi_policy_pace (*pace)(void *view_arg, const struct dlsi_policy_queue *queue);
@@ -93,6 +99,8 @@ struct dlsi_policy_choice {
 	struct dlsi_policy_device *device;
 	uint64_t items; /* at most; 0: as many as usual */
 };
+
+enum { DLSI_POLICY_MORE = 1 };
 
 struct dlsi_policy_ops {
 	uint32_t abi; /* DLSI_POLICY_ABI */
@@ -114,6 +122,10 @@ struct dlsi_policy_ops {
 
 	/* The next assignment; false if none is possible. The core makes it one task and asks again. */
 	bool (*choose)(void *policy, const struct dlsi_policy_view *view, struct dlsi_policy_choice *choice_out);
+
+	/* Why that was false; NULL: always because nothing is possible. 0: for that; DLSI_POLICY_MORE: it goes on in
+	 * the next turn. Errors: it has failed, and another takes its place. */
+	int (*excuse)(void *policy, struct dls_error *err);
 };
 
 #endif

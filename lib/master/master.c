@@ -1,8 +1,10 @@
 #include "master/master.h"
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/random.h"
 #include "policy/registry.h"
+#include "policy/roundrobin.h"
 #include <string.h>
 
 enum { LOST_GRACE_MS = 200 }; /* a dead connection is not yet a dead worker */
@@ -56,16 +58,23 @@ static int revive(struct dlsi_driver *driver)
 
 static const struct dlsi_driver_ops driver_ops = {"master", step, carry_out, broken, revive};
 
-static void configure(struct dls_master *master, const struct dls_master_options *options)
+static struct dlsi_master_config configure_core(const struct dls_master_options *options)
 {
-	master->config = (struct dlsi_master_config){
+	return (struct dlsi_master_config){
 		.term = 1,
 		.heartbeat_ns = options->heartbeat_ms * DLSI_MILLISECOND_NS,
 		.worker_timeout_ns = options->worker_timeout_ms * DLSI_MILLISECOND_NS,
 		.lost_grace_ns = LOST_GRACE_MS * DLSI_MILLISECOND_NS,
 		.patience_ns = DLSI_PATIENCE_NS,
 		.client_timeout_ns = options->client_timeout_ms * DLSI_MILLISECOND_NS,
+		.last_policy = &dlsi_policy_roundrobin,
+		.find_policy = dlsi_policy_find,
 	};
+}
+
+static void configure(struct dls_master *master, const struct dls_master_options *options)
+{
+	master->config = configure_core(options);
 	master->transport = (struct dlsi_transport_config){
 		.context = master->driver.ctx->zmq,
 		.endpoint = options->bind,
@@ -91,19 +100,36 @@ static int check_bind(const struct dls_master_options *options, struct dls_error
 	return 0;
 }
 
-static int check(
-	const struct dls_master_options *options, const struct dlsi_policy_ops **policy_out, struct dls_error *err)
+/* The caller deletes *params_out. */
+static int choose_policy(const struct dls_master_options *options, struct dlsi_master_config *config,
+	cJSON **params_out, struct dls_error *err)
 {
-	int rc = dlsi_policy_find(options->policy, policy_out, err);
+	const char *text = options->policy_params;
+	int rc = dlsi_policy_find(options->policy, &config->policy, err);
 
-	return rc ? rc : check_bind(options, err);
+	if (rc == 0 && text)
+		rc = dlsi_json_parse(
+			"the policy's parameters", text, strlen(text), DLSI_COMMAND_BYTES, params_out, err);
+	if (rc == 0)
+		config->policy_params = *params_out;
+	return rc;
 }
 
+/* One that listens nowhere shows whether the policy takes its parameters. */
 int dlsi_node_master_check(const struct dls_master_options *options, struct dls_error *err)
 {
-	const struct dlsi_policy_ops *policy;
+	struct dlsi_master_config config = configure_core(options);
+	struct dlsi_master *core = NULL;
+	cJSON *params = NULL;
+	int rc = choose_policy(options, &config, &params, err);
 
-	return check(options, &policy, err);
+	if (rc == 0)
+		rc = check_bind(options, err);
+	if (rc == 0)
+		rc = dlsi_master_create(&dlsi_alloc_libc, &config, &core, err);
+	dlsi_master_destroy(core, NULL);
+	cJSON_Delete(params);
+	return rc;
 }
 
 static int listen(struct dls_master *master, struct dls_error *err)
@@ -123,6 +149,7 @@ static void fini(struct dls_master *master)
 	dlsi_driver_stop(&master->driver);
 	dlsi_master_destroy(master->core, NULL);
 	dlsi_driver_fini(&master->driver);
+	cJSON_Delete(master->policy_params);
 	dlsi_free(&master->driver.ctx->alloc, master);
 }
 
@@ -136,8 +163,9 @@ int dlsi_node_master_create(struct dls_ctx *ctx, const struct dls_master_options
 		return dlsi_fail_memory(err);
 	dlsi_driver_init(&master->driver, ctx, &driver_ops);
 	configure(master, options);
-	master->config.find_policy = dlsi_policy_find;
-	rc = check(options, &master->config.policy, err);
+	rc = choose_policy(options, &master->config, &master->policy_params, err);
+	if (rc == 0)
+		rc = check_bind(options, err);
 	if (rc == 0)
 		rc = create_core(master, err);
 	if (rc == 0)

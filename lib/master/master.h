@@ -13,6 +13,7 @@ struct dls_master {
 	struct dlsi_driver driver; /* first */
 	struct dlsi_master *core;
 	struct dlsi_master_config config;
+	cJSON *policy_params; /* NULL: none */
 	struct dlsi_transport_config transport;
 	char endpoint[DLSI_ENDPOINT_BYTES + 1]; /* with the real port */
 };

@@ -5,6 +5,7 @@
 #include "policy/drf.h"
 #include "policy/feedback.h"
 #include "policy/leastloaded.h"
+#include "policy/lua.h"
 #include "policy/priority.h"
 #include "policy/roundrobin.h"
 #include <stdio.h>
@@ -18,6 +19,7 @@ static const struct dlsi_policy_ops *const policies[] = {
 	&dlsi_policy_deadline,
 	&dlsi_policy_drf,
 	&dlsi_policy_ddrf,
+	&dlsi_policy_lua,
 };
 
 int dlsi_policy_find(const char *name, const struct dlsi_policy_ops **ops_out, struct dls_error *err)

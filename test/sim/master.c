@@ -3,6 +3,7 @@
 
 #include "core/change.h"
 #include "policy/registry.h"
+#include "policy/roundrobin.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ static struct dlsi_master_config draw_config(struct sim *sim)
 		.patience_ns = sim_chance(sim, 50) ? SIM_MS : 0,
 		.durable = sim->keeps_log,
 		.policy = draw_policy(sim),
+		.last_policy = &dlsi_policy_roundrobin,
 		.find_policy = dlsi_policy_find,
 	};
 }
