@@ -9,36 +9,36 @@ void dlsi_heap_init(struct dlsi_heap *heap, const struct dlsi_alloc *alloc)
 
 void dlsi_heap_fini(struct dlsi_heap *heap)
 {
-	dlsi_free(heap->alloc, heap->nodes);
+	dlsi_free(heap->alloc, heap->slots);
 	dlsi_heap_init(heap, heap->alloc);
 }
 
-static bool before(const struct dlsi_heap_node *a, const struct dlsi_heap_node *b)
+static bool before(struct dlsi_heap_slot a, struct dlsi_heap_slot b)
 {
-	return a->due != b->due ? a->due < b->due : a->order < b->order;
+	return a.due != b.due ? a.due < b.due : a.node->order < b.node->order;
 }
 
-static void put(struct dlsi_heap *heap, size_t i, struct dlsi_heap_node *node)
+static void put(struct dlsi_heap *heap, size_t i, struct dlsi_heap_slot slot)
 {
-	heap->nodes[i] = node;
-	node->place = i + 1;
+	heap->slots[i] = slot;
+	slot.node->place = i + 1;
 }
 
-static size_t rise(struct dlsi_heap *heap, size_t i, struct dlsi_heap_node *node)
+static size_t rise(struct dlsi_heap *heap, size_t i, struct dlsi_heap_slot slot)
 {
-	for (size_t parent; i && before(node, heap->nodes[parent = (i - 1) / 2]); i = parent)
-		put(heap, i, heap->nodes[parent]);
+	for (size_t parent; i && before(slot, heap->slots[parent = (i - 1) / 2]); i = parent)
+		put(heap, i, heap->slots[parent]);
 	return i;
 }
 
-static size_t sink(struct dlsi_heap *heap, size_t i, struct dlsi_heap_node *node)
+static size_t sink(struct dlsi_heap *heap, size_t i, struct dlsi_heap_slot slot)
 {
 	for (size_t child; (child = 2 * i + 1) < heap->count; i = child) {
-		if (child + 1 < heap->count && before(heap->nodes[child + 1], heap->nodes[child]))
+		if (child + 1 < heap->count && before(heap->slots[child + 1], heap->slots[child]))
 			child++;
-		if (!before(heap->nodes[child], node))
+		if (!before(heap->slots[child], slot))
 			break;
-		put(heap, i, heap->nodes[child]);
+		put(heap, i, heap->slots[child]);
 	}
 	return i;
 }
@@ -46,22 +46,23 @@ static size_t sink(struct dlsi_heap *heap, size_t i, struct dlsi_heap_node *node
 int dlsi_heap_reserve(struct dlsi_heap *heap, size_t count)
 {
 	size_t capacity = heap->capacity ? heap->capacity : 16;
-	struct dlsi_heap_node **grown;
+	struct dlsi_heap_slot *grown;
 
 	if (count <= heap->capacity)
 		return 0;
 	while (capacity < count)
 		capacity *= 2;
-	grown = dlsi_realloc(heap->alloc, heap->nodes, capacity * sizeof *grown);
+	grown = dlsi_realloc(heap->alloc, heap->slots, capacity * sizeof *grown);
 	if (!grown)
 		return DLS_ENOMEM;
-	heap->nodes = grown;
+	heap->slots = grown;
 	heap->capacity = capacity;
 	return 0;
 }
 
 int dlsi_heap_set(struct dlsi_heap *heap, struct dlsi_heap_node *node, int64_t due)
 {
+	struct dlsi_heap_slot slot = {due, node};
 	size_t i;
 
 	if (node->place) {
@@ -74,25 +75,25 @@ int dlsi_heap_set(struct dlsi_heap *heap, struct dlsi_heap_node *node, int64_t d
 		i = heap->count++;
 	}
 	node->due = due;
-	put(heap, sink(heap, rise(heap, i, node), node), node);
+	put(heap, sink(heap, rise(heap, i, slot), slot), slot);
 	return 0;
 }
 
 void dlsi_heap_remove(struct dlsi_heap *heap, struct dlsi_heap_node *node)
 {
-	struct dlsi_heap_node *last;
+	struct dlsi_heap_slot last;
 	size_t i;
 
 	if (!node->place)
 		return;
 	i = node->place - 1;
 	node->place = 0;
-	last = heap->nodes[--heap->count];
-	if (last != node)
+	last = heap->slots[--heap->count];
+	if (last.node != node)
 		put(heap, sink(heap, rise(heap, i, last), last), last);
 }
 
 struct dlsi_heap_node *dlsi_heap_first(const struct dlsi_heap *heap)
 {
-	return heap->count ? heap->nodes[0] : NULL;
+	return heap->count ? heap->slots[0].node : NULL;
 }

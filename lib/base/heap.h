@@ -15,8 +15,14 @@ struct dlsi_heap_node {
 	size_t place; /* 1 + index in the heap; 0: in none */
 };
 
+/* The deadline lies beside the node, so that comparing two mostly needs neither's memory. */
+struct dlsi_heap_slot {
+	int64_t due;
+	struct dlsi_heap_node *node;
+};
+
 struct dlsi_heap {
-	struct dlsi_heap_node **nodes;
+	struct dlsi_heap_slot *slots;
 	size_t count;
 	size_t capacity;
 	const struct dlsi_alloc *alloc;

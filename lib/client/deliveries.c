@@ -85,7 +85,7 @@ const struct dlsi_delivery *dlsi_deliveries_find(struct dlsi_deliveries *deliver
 	if (deliveries->found && has_item(deliveries->found, item))
 		return deliveries->found;
 	for (size_t i = 0; i < deliveries->heap.count; i++) {
-		const struct dlsi_delivery *delivery = (const struct dlsi_delivery *)deliveries->heap.nodes[i];
+		const struct dlsi_delivery *delivery = (const struct dlsi_delivery *)deliveries->heap.slots[i].node;
 
 		if (has_item(delivery, item))
 			return deliveries->found = delivery;
