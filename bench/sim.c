@@ -41,7 +41,7 @@ static const struct model models[] = {
 	{"resnet50", {45914000, 41322000, 38760000}},
 };
 
-static const char *const policies[] = {"roundrobin", "leastloaded", "priority", "drf"};
+static const char *const policies[] = {"roundrobin", "leastloaded", "priority", "drf", "feedback", "ddrf"};
 
 struct world {
 	const struct model *model;
