@@ -76,6 +76,8 @@ static const struct cli_option options[] = {
 	{"params", CLI_OBJECT, VALUE(params), "JSON",
 		"An object that the handler gets; of admin policy set: the policy's parameters.",
 		.verbs = 1u << RUN | 1u << POLICY_SET},
+	{"script", CLI_TEXT, VALUE(script), "FILE", "The script of the policy lua, in the place of its parameters.",
+		FOR(POLICY_SET)},
 	{"weight", CLI_NUMBER, VALUE(weight), "W", "The tenant's weight: with twice as much it gets twice the share.",
 		.otherwise = "1", FOR(TENANT_SET)},
 	{"key", CLI_NAME, VALUE(key), "KEY",
@@ -217,8 +219,14 @@ static const struct cli_rule model_run_rules[] = {
 	{0},
 };
 
+static const struct cli_rule policy_set_rules[] = {
+	{"script", CLI_EXCLUDES, "params", "it is one of them"},
+	{0},
+};
+
 static const struct cli_rule *const rules_of[] = {
 	[RUN] = run_rules,
+	[POLICY_SET] = policy_set_rules,
 	[MODEL_RUN] = model_run_rules,
 	[MODEL_PROFILE] = NULL,
 };

@@ -23,6 +23,7 @@ struct submit_values {
 	const char *cache_dir;
 	const char *handler;
 	const char *params;
+	const char *script;
 	const char *key;
 	int64_t priority;
 	int64_t task_items;

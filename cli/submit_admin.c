@@ -1,9 +1,13 @@
 /* The verbs about the workers of a master, admin node list, drain, undrain, and about what it decides by: admin policy,
  * admin tenant. */
 #include "cli/failure.h"
+#include "cli/file.h"
 #include "cli/query.h"
 #include "cli/signals.h"
 #include <stdio.h>
+#include <stdlib.h>
+
+enum { SCRIPT_BYTES = 64 * 1024 };
 
 /* Page after page. */
 static int list(const struct submit *submit, struct dls_client *client, struct dls_error *err)
@@ -98,6 +102,19 @@ static int show_policy(const struct submit *submit, struct dls_client *client, s
 	return ask(submit, client, query_begin("policy"), print_policy, err);
 }
 
+/* {"script": TEXT} */
+static int add_script(cJSON *question, const char *path, struct dls_error *err)
+{
+	char *script;
+	int rc = cli_file_read(path, SCRIPT_BYTES, &script, err);
+
+	if (rc)
+		return rc;
+	cJSON_AddStringToObject(cJSON_AddObjectToObject(question, "params"), "script", script);
+	free(script);
+	return 0;
+}
+
 static int set_policy(const struct submit *submit, struct dls_client *client, struct dls_error *err)
 {
 	cJSON *question = query_begin("policy");
@@ -105,6 +122,10 @@ static int set_policy(const struct submit *submit, struct dls_client *client, st
 	cJSON_AddStringToObject(question, "name", submit->operands[0]);
 	if (submit->values->params)
 		cJSON_AddItemToObject(question, "params", cJSON_Parse(submit->values->params));
+	if (submit->values->script && add_script(question, submit->values->script, err)) {
+		cJSON_Delete(question);
+		return -1;
+	}
 	return ask(submit, client, question, print_policy, err);
 }
 

@@ -33,6 +33,9 @@ def test_policy_is_shown_and_exchanged_while_a_job_runs(programs, numbers):
         (["tenant", "set", "a", "--weight", "0"], 4, "weight"),
         (["tenant", "set", "a", "--weight", "1e9"], 4, "weight"),
         (["policy", "set"], 2, "NAME"),
+        (["policy", "set", "lua"], 4, "script"),
+        (["policy", "set", "lua", "--script", "/nowhere.lua"], 4, "/nowhere.lua"),
+        (["policy", "set", "lua", "--script", "x", "--params", "{}"], 2, "one of them"),
     ],
 )
 def test_what_cannot_be_is_said(programs, words, code, says):
@@ -50,3 +53,14 @@ def test_parameters_and_weights(programs):
     assert admin(programs, master, "tenant", "set", "night", "--weight", "0.5").out == "tenant night: weight 0.5\n"
     ended = admin(programs, master, "tenant", "set", "day", "--weight", "3", "--json")
     assert json.loads(ended.out) == {"tenant": "day", "weight": 3}
+
+
+def test_a_script_is_sent_as_text(programs, tmp_path):
+    master = programs.master()
+    (tmp_path / "my.lua").write_text("function choose(view) return {} end")
+    ended = admin(programs, master, "policy", "set", "lua", "--script", tmp_path / "my.lua")
+    assert (ended.code, ended.out) == (0, "policy: lua\n")
+    (tmp_path / "my.lua").write_text("function choose(view) return {} ende")
+    ended = admin(programs, master, "policy", "set", "lua", "--script", tmp_path / "my.lua")
+    assert (ended.code, "script:1" in ended.err) == (4, True)
+    assert admin(programs, master, "policy", "show").out == "policy: lua\n"
