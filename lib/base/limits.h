@@ -60,12 +60,13 @@
 #define DLSI_ABOUT_BYTES         16384 /* what a submission says of its job alone */
 #define DLSI_WORKER_LABELS       64
 #define DLSI_TENANTS             4096
-#define DLSI_TENANT_WEIGHT       1000000                 /* a tenant's is at most this, and at least one over this */
-#define DLSI_TASK_ITEMS          4096                    /* items of one task */
-#define DLSI_CLIENT_SPECS        4096                    /* in use at once over one connection */
-#define DLSI_SPECS               65536                   /* interned specifications ... */
-#define DLSI_SPECS_BYTES         (512ULL * 1024 * 1024)  /* ... and their JSON */
-#define DLSI_REFUSALS_BYTES      (16ULL * 1024 * 1024)   /* why specifications were refused */
+#define DLSI_TENANTS_KEPT        2048                   /* of them, those that stay because a weight was set for them */
+#define DLSI_TENANT_WEIGHT       1000000                /* a tenant's is at most this, and at least one over this */
+#define DLSI_TASK_ITEMS          4096                   /* items of one task */
+#define DLSI_CLIENT_SPECS        4096                   /* in use at once over one connection */
+#define DLSI_SPECS               65536                  /* interned specifications ... */
+#define DLSI_SPECS_BYTES         (512ULL * 1024 * 1024) /* ... and their JSON */
+#define DLSI_REFUSALS_BYTES      (16ULL * 1024 * 1024)  /* why specifications were refused */
 #define DLSI_HELD_PAYLOAD_BYTES  (1024ULL * 1024 * 1024) /* results a master keeps until clients have them */
 #define DLSI_CLIENT_HELD_BYTES   (64ULL * 1024 * 1024)   /* of them, those of one client */
 #define DLSI_HELD_RESULT_BYTES   512                     /* what each counts for besides its payload */

@@ -51,10 +51,12 @@ int dlsi_class_object(const struct dlsi_master *master, const struct class *clas
 	struct dlsi_resources most = {0};
 	unsigned workers = 0;
 
+	if (class->workers)
+		return 0;
 	dlsi_list_each (node, &master->workers) {
 		const struct worker *worker = dlsi_list_entry(node, struct worker, node);
 
-		if (class->workers || !worker->peer || !dlsi_worker_has_handler(worker, class->handler))
+		if (!worker->peer || !dlsi_worker_has_handler(worker, class->handler))
 			continue;
 		if (dlsi_resources_cover(&worker->capacity, &class->demand)) /* it lacks a label */
 			return 0;

@@ -37,18 +37,19 @@ static void find_fastest(struct class *class)
 	}
 }
 
-/* It counts for the pace of its class with this speed from now on. */
+/* It counts for the pace of its class with this speed from now on. All others are looked at only when the fastest has
+ * become slower. */
 static void set_speed(struct service *service, uint64_t speed)
 {
 	struct class *class = service->class;
-	bool was_fastest = class->fastest == service;
+	bool slower = speed < service->speed;
 
 	class->speed = class->speed - service->speed + speed;
 	service->speed = speed;
-	if (speed && (!class->fastest || service->measured.item_ns <= class->fastest->measured.item_ns))
-		class->fastest = service;
-	else if (was_fastest)
+	if (class->fastest == service && slower)
 		find_fastest(class);
+	else if (speed && (!class->fastest || service->measured.item_ns <= class->fastest->measured.item_ns))
+		class->fastest = service;
 }
 
 void dlsi_service_count(struct service *service, bool present)

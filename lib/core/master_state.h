@@ -340,6 +340,7 @@ struct dlsi_master {
 	uint64_t turns;
 	struct dlsi_resources total; /* of all connected workers */
 	struct kind kinds[DLSI_RESOURCE_KINDS];
+	uint64_t kept_tenants;
 	uint64_t openings; /* how often a device could take a task that could not before */
 
 	struct dlsi_list proposals; /* in order of index */

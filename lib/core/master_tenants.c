@@ -110,41 +110,60 @@ void dlsi_queue_leave(struct dlsi_master *master, struct queue *queue)
 	dlsi_free(master->alloc, queue);
 }
 
-/* A weight of one need not be kept. */
-static void set_weight(struct dlsi_master *master, struct tenant *tenant, double weight)
+/* A weight of one need not be kept. Errors: DLS_ELIMIT. */
+static int set_weight(struct dlsi_master *master, struct tenant *tenant, double weight, struct dls_error *err)
 {
-	bool was_kept = tenant->kept;
+	bool was_kept = tenant->kept, is_kept = weight != 1;
 
+	if (is_kept && !was_kept && master->kept_tenants >= DLSI_TENANTS_KEPT)
+		return dlsi_fail(err, DLS_ELIMIT,
+			"the master keeps the weights of %d tenants; give one that need not differ the weight 1 again",
+			DLSI_TENANTS_KEPT);
 	tenant->policy.weight = weight;
-	tenant->kept = weight != 1;
-	if (tenant->kept && !was_kept)
+	tenant->kept = is_kept;
+	master->kept_tenants = master->kept_tenants - was_kept + is_kept;
+	if (is_kept && !was_kept)
 		tenant->uses++;
-	else if (was_kept && !tenant->kept)
+	else if (was_kept && !is_kept)
 		dlsi_tenant_unref(master, tenant);
+	return 0;
 }
 
-int dlsi_command_tenant(struct request *request)
+static int read_weight(struct request *request, const char **name_out, double *weight_out)
 {
-	const char *name = dlsi_json_text(&request->reader, "name", NULL);
-	double weight = dlsi_json_number(&request->reader, "weight", 0);
-	struct tenant *tenant;
-
+	*name_out = dlsi_json_text(&request->reader, "name", NULL);
+	*weight_out = dlsi_json_number(&request->reader, "weight", 0);
 	dlsi_json_require(&request->reader, "name");
 	dlsi_json_require(&request->reader, "weight");
 	if (request->reader.rc)
 		return request->reader.rc;
-	if (!(weight >= 1.0 / DLSI_TENANT_WEIGHT && weight <= DLSI_TENANT_WEIGHT))
+	if (!(*weight_out >= 1.0 / DLSI_TENANT_WEIGHT && *weight_out <= DLSI_TENANT_WEIGHT))
 		return dlsi_fail(request->err, DLS_EINVAL, "the weight of a tenant must be from %g to %d",
 			1.0 / DLSI_TENANT_WEIGHT, DLSI_TENANT_WEIGHT);
-	if (strlen(name) > DLSI_NAME_BYTES)
-		return dlsi_fail(
-			request->err, DLS_EINVAL, "the name of a tenant has %d bytes at most", DLSI_NAME_BYTES);
+	if (!**name_out || strlen(*name_out) > DLSI_NAME_BYTES)
+		return dlsi_fail(request->err, DLS_EINVAL, "the name of a tenant has 1 to %d bytes", DLSI_NAME_BYTES);
+	return 0;
+}
+
+int dlsi_command_tenant(struct request *request)
+{
+	struct tenant *tenant;
+	const char *name;
+	double weight;
+	int rc = read_weight(request, &name, &weight);
+
+	if (rc)
+		return rc;
 	tenant = dlsi_tenant_ref(request->master, dlsi_text_of(name));
 	if (!tenant)
-		return dlsi_fail(request->err, DLS_EBUSY, "the master has no room for another tenant");
-	set_weight(request->master, tenant, weight);
-	cJSON_AddStringToObject(request->answer, "tenant", tenant->name);
-	cJSON_AddNumberToObject(request->answer, "weight", weight);
+		return dlsi_fail(request->err, DLS_EBUSY,
+			"the master has no room for another tenant beside the %d that have clients or jobs now",
+			DLSI_TENANTS);
+	rc = set_weight(request->master, tenant, weight, request->err);
+	if (rc == 0) {
+		cJSON_AddStringToObject(request->answer, "tenant", tenant->name);
+		cJSON_AddNumberToObject(request->answer, "weight", weight);
+	}
 	dlsi_tenant_unref(request->master, tenant);
-	return 0;
+	return rc;
 }

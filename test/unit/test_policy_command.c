@@ -1,4 +1,5 @@
 /* Policies that are exchanged while jobs run, and tenants that are given weights. */
+#include "base/limits.h"
 #include "test/unit/commands.h"
 #include "test/unit/unit.h"
 #include <string.h>
@@ -102,7 +103,65 @@ static void test_weights_of_tenants(void **state)
 	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"a\",\"weight\":1e7}", DLS_EINVAL, "weight");
 	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"a\"}", DLS_EINVAL, "weight");
 	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"weight\":1}", DLS_EINVAL, "name");
+	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"\",\"weight\":2}", DLS_EINVAL, "1 to 255");
 	unit_machine_fini(&master);
 }
 
-UNIT_MAIN(test_policy_is_shown_and_exchanged, test_nothing_is_lost_or_doubled_by_an_exchange, test_weights_of_tenants)
+static void set_weight(struct unit_machine *master, unsigned tenant, double weight)
+{
+	cJSON_Delete(unit_ask(master, "{\"command\":\"tenant\",\"name\":\"t%u\",\"weight\":%g}", tenant, weight));
+}
+
+/* However many tenants are given weights, others can still come. */
+static void test_weights_leave_room_for_tenants(void **state)
+{
+	const char *another = "{\"command\":\"tenant\",\"name\":\"another\",\"weight\":2}";
+	struct unit_machine master;
+
+	(void)state;
+	begin(&master, 8);
+	for (unsigned i = 0; i < DLSI_TENANTS_KEPT; i++)
+		set_weight(&master, i, 2);
+	unit_ask_in_vain(&master, another, DLS_ELIMIT, "2048 tenants");
+	set_weight(&master, 0, 3);
+	set_weight(&master, 1, 1);
+	ask(&master, another, "tenant", "another");
+	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"t1\",\"weight\":2}", DLS_ELIMIT, "weight 1");
+	unit_machine_fini(&master);
+}
+
+/* A task of one item, whose result the worker at the slot says took so long. */
+static void measure(struct unit_machine *master, uint8_t job, uint32_t slot, uint64_t elapsed_ns)
+{
+	struct dlsi_assign task;
+	struct dlsi_record result;
+
+	unit_machine_say(master, UNIT_ASKER, unit_submit(job, 0, 1));
+	task = unit_assigned(master, slot, 0);
+	result = unit_result(&task, 100, false);
+	result.result.elapsed_ns = elapsed_ns;
+	unit_machine_say(master, slot, result);
+	unit_ack(master, UNIT_ASKER, job, &task.attempt, 1, NULL, 0);
+}
+
+/* The fastest device has become slower than another: a job that the other can do in time is not refused. */
+static void test_deadlines_are_held_against_who_is_fastest_now(void **state)
+{
+	struct unit_machine master;
+	struct dlsi_record job = unit_submit(4, 0, 1);
+
+	(void)state;
+	begin(&master, 1);
+	unit_register_worker(&master, OTHER, 2, "two", 1, "work");
+	measure(&master, 1, WORKER, UNIT_MS);
+	measure(&master, 2, OTHER, 10 * UNIT_MS);
+	measure(&master, 3, WORKER, 1000 * UNIT_MS); /* about 126 ms are expected of it now */
+	ask(&master, "{\"command\":\"policy\",\"name\":\"deadline\"}", "policy", "deadline");
+	job.submit.deadline_ns = 20 * UNIT_MS;
+	unit_machine_say(&master, UNIT_ASKER, job);
+	assert_int_equal(unit_machine_count(&master, UNIT_ASKER, DLSI_ACCEPTED), 1);
+	unit_machine_fini(&master);
+}
+
+UNIT_MAIN(test_policy_is_shown_and_exchanged, test_nothing_is_lost_or_doubled_by_an_exchange, test_weights_of_tenants,
+	test_weights_leave_room_for_tenants, test_deadlines_are_held_against_who_is_fastest_now)
