@@ -95,7 +95,9 @@ static const struct cli_option options[] = {
 	{"label", CLI_NAMES, VALUE(label), "NAME", "A label that workers of the job must have; once for each.",
 		FOR(RUN)},
 	{"resource", CLI_AMOUNTS, VALUE(resource), "NAME=AMOUNT",
-		"What each running task of the job takes of its worker; once for each.", FOR(RUN)},
+		"What each running task of the job takes of its worker; of admin tenant set: what all tasks of the "
+		"tenant may take together, its quota; once for each.",
+		.verbs = 1u << RUN | 1u << TENANT_SET},
 	{"timeout", CLI_SECONDS, VALUE(timeout_ms), "SECONDS", "Cancel the job after so long; 0: never.",
 		.otherwise = "0", .high = LONGEST_MS, FOR(RUN)},
 	{"top", CLI_WHOLE, VALUE(top), "N", "Classes that are shown of each item.", .otherwise = "5", .low = 1,
@@ -145,7 +147,10 @@ static const struct cli_verb verbs[] = {
 	[POLICY_SHOW] = {"admin policy show", "", "Say which policy decides what goes where.", 0, 0},
 	[POLICY_SET] = {"admin policy set", "NAME",
 		"Let another policy decide from now on, or the same with other parameters; jobs go on.", 1, 1},
-	[TENANT_SET] = {"admin tenant set", "NAME", "Give a tenant a weight in the policies that share, drf and ddrf.",
+	[TENANT_SET] = {"admin tenant set", "NAME",
+		"Give a tenant a weight in the policies that share, drf and ddrf, and a quota; without them it is as "
+		"any "
+		"other.",
 		1, 1},
 	[MODEL_SHOW] = {"model show", "MODEL",
 		"Show what the model takes and gives, its operators, and what it needs of this machine's memory.",

@@ -94,7 +94,12 @@ static void print_policy(const cJSON *answer)
 
 static void print_tenant(const cJSON *answer)
 {
-	printf("tenant %s: weight %g\n", query_text(answer, "tenant"), query_number(answer, "weight"));
+	const cJSON *amount;
+
+	printf("tenant %s: weight %g", query_text(answer, "tenant"), query_number(answer, "weight"));
+	cJSON_ArrayForEach (amount, cJSON_GetObjectItemCaseSensitive(answer, "quota"))
+		printf(", at most %.12g %s", amount->valuedouble, amount->string);
+	printf("\n");
 }
 
 static int show_policy(const struct submit *submit, struct dls_client *client, struct dls_error *err)
@@ -131,10 +136,13 @@ static int set_policy(const struct submit *submit, struct dls_client *client, st
 
 static int set_tenant(const struct submit *submit, struct dls_client *client, struct dls_error *err)
 {
-	cJSON *question = query_begin("tenant");
+	cJSON *question = query_begin("tenant"), *quota;
 
 	cJSON_AddStringToObject(question, "name", submit->operands[0]);
 	cJSON_AddNumberToObject(question, "weight", submit->values->weight);
+	quota = cJSON_AddObjectToObject(question, "quota");
+	for (const struct dls_resource *amount = submit->values->resource.at; amount->name; amount++)
+		cJSON_AddNumberToObject(quota, amount->name, amount->amount);
 	return ask(submit, client, question, print_tenant, err);
 }
 

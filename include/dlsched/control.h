@@ -10,6 +10,7 @@
 #define DLSCHED_CONTROL_H
 
 #include <dlsched/client.h>
+#include <dlsched/resource.h>
 #include <dlsched/sized.h>
 #include <stdint.h>
 
@@ -65,9 +66,19 @@ int dls_client_undrain(struct dls_client *client, const char *worker, int timeou
 int dls_client_set_policy(
 	struct dls_client *client, const char *policy, const char *params, int timeout_ms, struct dls_error *err);
 
-/* What the tenant weighs in policies that share, 1e-6 to 1e6; 1 unless it is set. It need not have jobs yet. */
-int dls_client_set_weight(
-	struct dls_client *client, const char *tenant, double weight, int timeout_ms, struct dls_error *err);
+/* A tenant that is not like any other. What is left out is as if nothing had been set. */
+struct dls_tenant_options {
+	size_t size;
+	double weight; /* in policies that share, 1e-6 to 1e6: with twice as much it gets twice the share; 0: 1 */
+	const struct dls_resource
+		*quota; /* what its tasks may take together, also "devices"; NULL: as much as there is */
+};
+
+#define DLS_TENANT_OPTIONS_INIT DLS_SIZED(struct dls_tenant_options)
+
+/* The tenant need not have jobs yet. It is kept until it is set to what any other is (`options` NULL). */
+int dls_client_set_tenant(struct dls_client *client, const char *tenant, const struct dls_tenant_options *options,
+	int timeout_ms, struct dls_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 #include "client/control.h"
 
+#include "api/demands.h"
 #include "api/name.h"
 #include "api/options.h"
 #include "base/export.h"
@@ -110,12 +111,17 @@ DLS_EXPORT int dls_client_set_policy(
 	return rc ? rc : dlsi_node_client_set_policy(client, policy, params, timeout_ms, err);
 }
 
-DLS_EXPORT int dls_client_set_weight(
-	struct dls_client *client, const char *tenant, double weight, int timeout_ms, struct dls_error *err)
+DLS_EXPORT int dls_client_set_tenant(struct dls_client *client, const char *tenant,
+	const struct dls_tenant_options *options, int timeout_ms, struct dls_error *err)
 {
+	struct dls_tenant_options known;
 	int rc = check(client, "the tenant", tenant, err);
 
-	if (rc == 0 && !isfinite(weight))
+	if (rc == 0)
+		rc = dlsi_options_read("dls_tenant_options", options, sizeof known, &known, err);
+	if (rc == 0 && !isfinite(known.weight))
 		rc = dlsi_fail(err, DLS_EINVAL, "the weight of a tenant must be a number");
-	return rc ? rc : dlsi_node_client_set_weight(client, tenant, weight, timeout_ms, err);
+	if (rc == 0)
+		rc = dlsi_resources_check("a tenant's quota", known.quota, err);
+	return rc ? rc : dlsi_node_client_set_tenant(client, tenant, &known, timeout_ms, err);
 }

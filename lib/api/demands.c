@@ -10,11 +10,6 @@ static int check_resource(const char *what, const struct dls_resource *resource,
 
 	if (rc)
 		return rc;
-	if (strcmp(resource->name, "devices") == 0)
-		return dlsi_fail(err, DLS_EINVAL,
-			"the devices of %s are no resource with an amount: a task runs on one, a worker says how many "
-			"it has with its option devices",
-			what);
 	if (!(resource->amount >= 1e-3 && resource->amount <= DLSI_RESOURCE_MOST))
 		return dlsi_fail(err, DLS_EINVAL,
 			"%s names %.15g of the resource \"%s\"; it must be above 0 (0.001 is the least) and at most "
@@ -45,6 +40,18 @@ int dlsi_resources_check(const char *what, const struct dls_resource *resources,
 			rc = check_once(what, resources, i, err);
 	}
 	return rc;
+}
+
+int dlsi_demand_check(const char *what, const struct dls_resource *resources, struct dls_error *err)
+{
+	for (unsigned i = 0; resources && resources[i].name; i++)
+		if (strcmp(resources[i].name, "devices") == 0)
+			return dlsi_fail(err, DLS_EINVAL,
+				"the devices of %s are no resource with an amount: a task runs on one, a worker says "
+				"how "
+				"many it has with its option devices",
+				what);
+	return dlsi_resources_check(what, resources, err);
 }
 
 int dlsi_names_check(const char *each, const char *const *names, unsigned most, struct dls_error *err)

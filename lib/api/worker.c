@@ -35,7 +35,7 @@ static int check_lists(const struct dls_worker_options *options, struct dls_erro
 {
 	int rc = dlsi_names_check("a label of a worker", options->labels, DLSI_WORKER_LABELS, err);
 
-	return rc ? rc : dlsi_resources_check("a worker", options->resources, err);
+	return rc ? rc : dlsi_demand_check("a worker", options->resources, err);
 }
 
 static int read(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_worker_options *known,

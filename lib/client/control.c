@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "client/client.h"
 #include "client/command.h"
+#include "node/json_lists.h"
 #include <string.h>
 
 /* Asks the question, which is freed. */
@@ -120,12 +121,17 @@ int dlsi_node_client_set_policy(
 	return tell(client, question, timeout_ms, err);
 }
 
-int dlsi_node_client_set_weight(
-	struct dls_client *client, const char *tenant, double weight, int timeout_ms, struct dls_error *err)
+int dlsi_node_client_set_tenant(struct dls_client *client, const char *tenant, const struct dls_tenant_options *options,
+	int timeout_ms, struct dls_error *err)
 {
 	cJSON *question = begin("tenant");
 
 	cJSON_AddStringToObject(question, "name", tenant);
-	cJSON_AddNumberToObject(question, "weight", weight);
+	if (options->weight != 0)
+		cJSON_AddNumberToObject(question, "weight", options->weight);
+	if (!dlsi_json_add_resources(question, "quota", options->quota)) {
+		cJSON_Delete(question);
+		return dlsi_fail_memory(err);
+	}
 	return tell(client, question, timeout_ms, err);
 }

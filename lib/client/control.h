@@ -18,7 +18,9 @@ int dlsi_node_client_jobs(struct dls_client *client, const struct dls_jobs_optio
 
 int dlsi_node_client_set_policy(
 	struct dls_client *client, const char *policy, const char *params, int timeout_ms, struct dls_error *err);
-int dlsi_node_client_set_weight(
-	struct dls_client *client, const char *tenant, double weight, int timeout_ms, struct dls_error *err);
+
+/* `options` are complete. */
+int dlsi_node_client_set_tenant(struct dls_client *client, const char *tenant, const struct dls_tenant_options *options,
+	int timeout_ms, struct dls_error *err);
 
 #endif

@@ -4,7 +4,6 @@
  *   "resources": {"cores": 2, "memory_bytes": 1e9, NAME: AMOUNT}, "labels": [NAME, ...] */
 #include "core/master_places.h"
 
-#include <math.h>
 #include <string.h>
 
 static bool has_label(const struct worker *worker, const struct dlsi_id *label)
@@ -77,33 +76,16 @@ int dlsi_class_object(const struct dlsi_master *master, const struct class *clas
 	return 0;
 }
 
-/* Its amounts count as references to their kinds. */
 static int read_demand(
 	struct dlsi_master *master, const cJSON *resources, struct dlsi_resources *demand, struct dls_error *err)
 {
-	const cJSON *amount;
-	unsigned kind;
-	int rc = 0;
+	static const char what[] = "the job specification: resources";
 
+	if (cJSON_GetObjectItemCaseSensitive(resources, "devices"))
+		return dlsi_fail(
+			err, DLS_EINVAL, "%s: a task runs on one device, \"devices\" cannot be asked for", what);
 	demand->amount[DLSI_RESOURCE_DEVICES] = DLSI_RESOURCE_UNIT;
-	cJSON_ArrayForEach (amount, resources) {
-		if (!cJSON_IsNumber(amount) || !(amount->valuedouble > 0) || amount->valuedouble > DLSI_RESOURCE_MOST)
-			return dlsi_fail(err, DLS_EINVAL,
-				"the job specification: resources: \"%s\" must be a number above 0, and at most 1e15",
-				amount->string);
-		if (strcmp(amount->string, "devices") == 0)
-			return dlsi_fail(err, DLS_EINVAL,
-				"the job specification: resources: a task runs on one device, \"devices\" cannot be "
-				"asked for");
-		if (!*amount->string || strlen(amount->string) > DLSI_NAME_BYTES)
-			return dlsi_fail(
-				err, DLS_EINVAL, "the job specification: resources: a name has 1 to 255 bytes");
-		rc = dlsi_kind_ref(master, dlsi_text_of(amount->string), &kind, err);
-		if (rc)
-			return rc;
-		demand->amount[kind] = (uint64_t)ceil(amount->valuedouble * DLSI_RESOURCE_UNIT);
-	}
-	return 0;
+	return dlsi_kinds_read(master, what, resources, demand, err);
 }
 
 static int read_labels(struct dlsi_master *master, const cJSON *labels, struct class *class, struct dls_error *err)

@@ -26,7 +26,7 @@ static const struct command commands[] = {
 	{"resume", {"jobs"}, dlsi_command_resume},
 	{"priority", {"jobs", "priority"}, dlsi_command_priority},
 	{"policy", {"name", "params"}, dlsi_command_policy},
-	{"tenant", {"name", "weight"}, dlsi_command_tenant},
+	{"tenant", {"name", "weight", "quota"}, dlsi_command_tenant},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -306,6 +306,9 @@ static void explain(struct explanation *to)
 	explain_workers(to);
 	explain_room(to);
 	if (!job->paused && job->policy.ready) {
+		if (!dlsi_tenant_may(job->queue))
+			add(to, "quota", "the tasks of its tenant %.64s take as much as the tenant's quota allows",
+				dlsi_job_tenant(job)->name);
 		explain_devices(to);
 		explain_order(to);
 	}

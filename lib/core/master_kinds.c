@@ -1,6 +1,7 @@
 /* Kinds of resources: their names and numbers. A kind that workers or classes named is there while one of them is. */
 #include "core/master_places.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *const known[DLSI_RESOURCES_KNOWN] = {
@@ -40,6 +41,27 @@ int dlsi_kind_ref(struct dlsi_master *master, struct dlsi_text name, unsigned *k
 	}
 	master->kinds[kind].uses++;
 	*kind_out = kind;
+	return 0;
+}
+
+int dlsi_kinds_read(struct dlsi_master *master, const char *what, const cJSON *json, struct dlsi_resources *amounts,
+	struct dls_error *err)
+{
+	const cJSON *amount;
+	unsigned kind;
+	int rc;
+
+	cJSON_ArrayForEach (amount, json) {
+		if (!cJSON_IsNumber(amount) || !(amount->valuedouble > 0) || amount->valuedouble > DLSI_RESOURCE_MOST)
+			return dlsi_fail(err, DLS_EINVAL, "%s: \"%.64s\" must be a number above 0, and at most 1e15",
+				what, amount->string);
+		if (!*amount->string || strlen(amount->string) > DLSI_NAME_BYTES)
+			return dlsi_fail(err, DLS_EINVAL, "%s: a name has 1 to %d bytes", what, DLSI_NAME_BYTES);
+		rc = dlsi_kind_ref(master, dlsi_text_of(amount->string), &kind, err);
+		if (rc)
+			return rc;
+		amounts->amount[kind] = (uint64_t)ceil(amount->valuedouble * DLSI_RESOURCE_UNIT);
+	}
 	return 0;
 }
 

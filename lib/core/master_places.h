@@ -8,6 +8,11 @@
 /* master_kinds.c: the number of the kind of this name, with a reference. Errors: DLS_ELIMIT, DLS_ENOMEM. */
 int dlsi_kind_ref(struct dlsi_master *master, struct dlsi_text name, unsigned *kind_out, struct dls_error *err);
 
+/* Adds the amounts of an object of numbers, NULL for none, to those that are zero, with a reference to each kind.
+ * `what` names the object in errors: DLS_EINVAL, DLS_ELIMIT, DLS_ENOMEM; what was added until then stays. */
+int dlsi_kinds_read(struct dlsi_master *master, const char *what, const cJSON *json, struct dlsi_resources *amounts,
+	struct dls_error *err);
+
 /* Drops a reference to each kind that is not zero. */
 void dlsi_kinds_unref(struct dlsi_master *master, const struct dlsi_resources *amounts);
 const char *dlsi_kind_name(const struct dlsi_master *master, unsigned kind); /* NULL: there is none */
@@ -32,6 +37,9 @@ void dlsi_classes_count(struct dlsi_master *master, const struct worker *worker,
 struct tenant *dlsi_tenant_ref(struct dlsi_master *master, struct dlsi_text name);
 void dlsi_tenant_unref(struct dlsi_master *master, struct tenant *tenant);
 struct tenant *dlsi_job_tenant(const struct job *job);
+
+/* Whether its quota leaves room for one more task of the queue. */
+bool dlsi_tenant_may(const struct queue *queue);
 
 /* The queue of a job that comes, with room for it; NULL: memory is exhausted. */
 struct queue *dlsi_queue_join(struct dlsi_master *master, struct class *class, struct tenant *tenant);

@@ -267,7 +267,8 @@ struct tenant {
 	struct dlsi_policy_tenant policy;
 	char *name;
 	uint64_t uses;
-	bool kept; /* holds a reference to itself: its weight was set */
+	bool kept;                   /* holds a reference to itself: its weight or quota was set */
+	struct dlsi_resources quota; /* what its tasks may take together, zero of what is unlimited */
 };
 
 /* The jobs of one class and one tenant. */

@@ -1,5 +1,5 @@
 /* Tenants, and the queues of their jobs: one for each class that a tenant has jobs of. A tenant stays while it has jobs
- * or clients, and as long as a weight was set for it. */
+ * or clients, and as long as a weight or a quota is set for it. */
 #include "core/master_commands.h"
 #include "core/master_places.h"
 
@@ -42,6 +42,7 @@ void dlsi_tenant_unref(struct dlsi_master *master, struct tenant *tenant)
 	key = dlsi_hash_key(tenant->name, strlen(tenant->name));
 	dlsi_map_remove(&master->tenant_by_name, &key);
 	dlsi_list_remove(&tenant->node);
+	dlsi_kinds_unref(master, &tenant->quota);
 	dlsi_free(master->alloc, tenant->name);
 	dlsi_free(master->alloc, tenant);
 }
@@ -110,16 +111,59 @@ void dlsi_queue_leave(struct dlsi_master *master, struct queue *queue)
 	dlsi_free(master->alloc, queue);
 }
 
-/* A weight of one need not be kept. Errors: DLS_ELIMIT. */
-static int set_weight(struct dlsi_master *master, struct tenant *tenant, double weight, struct dls_error *err)
+bool dlsi_tenant_may(const struct queue *queue)
 {
-	bool was_kept = tenant->kept, is_kept = weight != 1;
+	const struct tenant *tenant = tenant_of(&queue->policy);
+
+	for (unsigned i = 0; i < DLSI_RESOURCE_KINDS; i++)
+		if (tenant->quota.amount[i] &&
+			tenant->policy.used.amount[i] + queue->policy.demand.amount[i] > tenant->quota.amount[i])
+			return false;
+	return true;
+}
+
+/* What a tenant is told to be. */
+struct settings {
+	const char *name;
+	double weight;
+	struct dlsi_resources quota; /* with references to its kinds */
+};
+
+static int read_settings(struct request *request, struct settings *settings)
+{
+	struct dlsi_json_reader *reader = &request->reader;
+	const cJSON *quota = dlsi_json_object(reader, "quota");
+
+	settings->name = dlsi_json_text(reader, "name", NULL);
+	settings->weight = dlsi_json_number(reader, "weight", 1);
+	dlsi_json_require(reader, "name");
+	if (reader->rc)
+		return reader->rc;
+	if (!(settings->weight >= 1.0 / DLSI_TENANT_WEIGHT && settings->weight <= DLSI_TENANT_WEIGHT))
+		return dlsi_fail(request->err, DLS_EINVAL, "the weight of a tenant must be from %g to %d",
+			1.0 / DLSI_TENANT_WEIGHT, DLSI_TENANT_WEIGHT);
+	if (!*settings->name || strlen(settings->name) > DLSI_NAME_BYTES)
+		return dlsi_fail(request->err, DLS_EINVAL, "the name of a tenant has 1 to %d bytes", DLSI_NAME_BYTES);
+	return dlsi_kinds_read(request->master, "the tenant's quota", quota, &settings->quota, request->err);
+}
+
+/* A tenant that is as any other need not be kept. The references of the quota are handed over on success. Errors:
+ * DLS_ELIMIT. */
+static int set(
+	struct dlsi_master *master, struct tenant *tenant, const struct settings *settings, struct dls_error *err)
+{
+	static const struct dlsi_resources none;
+	bool was_kept = tenant->kept, is_kept = settings->weight != 1 || !dlsi_resources_cover(&none, &settings->quota);
 
 	if (is_kept && !was_kept && master->kept_tenants >= DLSI_TENANTS_KEPT)
 		return dlsi_fail(err, DLS_ELIMIT,
-			"the master keeps the weights of %d tenants; give one that need not differ the weight 1 again",
+			"the master keeps the weights and quotas of %d tenants; set one that need not differ to weight "
+			"1 and "
+			"no quota",
 			DLSI_TENANTS_KEPT);
-	tenant->policy.weight = weight;
+	dlsi_kinds_unref(master, &tenant->quota);
+	tenant->quota = settings->quota;
+	tenant->policy.weight = settings->weight;
 	tenant->kept = is_kept;
 	master->kept_tenants = master->kept_tenants - was_kept + is_kept;
 	if (is_kept && !was_kept)
@@ -129,41 +173,34 @@ static int set_weight(struct dlsi_master *master, struct tenant *tenant, double 
 	return 0;
 }
 
-static int read_weight(struct request *request, const char **name_out, double *weight_out)
+static void describe(const struct dlsi_master *master, const struct tenant *tenant, cJSON *json)
 {
-	*name_out = dlsi_json_text(&request->reader, "name", NULL);
-	*weight_out = dlsi_json_number(&request->reader, "weight", 0);
-	dlsi_json_require(&request->reader, "name");
-	dlsi_json_require(&request->reader, "weight");
-	if (request->reader.rc)
-		return request->reader.rc;
-	if (!(*weight_out >= 1.0 / DLSI_TENANT_WEIGHT && *weight_out <= DLSI_TENANT_WEIGHT))
-		return dlsi_fail(request->err, DLS_EINVAL, "the weight of a tenant must be from %g to %d",
-			1.0 / DLSI_TENANT_WEIGHT, DLSI_TENANT_WEIGHT);
-	if (!**name_out || strlen(*name_out) > DLSI_NAME_BYTES)
-		return dlsi_fail(request->err, DLS_EINVAL, "the name of a tenant has 1 to %d bytes", DLSI_NAME_BYTES);
-	return 0;
+	cJSON *quota;
+
+	cJSON_AddStringToObject(json, "tenant", tenant->name);
+	cJSON_AddNumberToObject(json, "weight", tenant->policy.weight);
+	quota = cJSON_AddObjectToObject(json, "quota");
+	for (unsigned i = 0; i < DLSI_RESOURCE_KINDS; i++)
+		if (tenant->quota.amount[i])
+			cJSON_AddNumberToObject(
+				quota, dlsi_kind_name(master, i), (double)tenant->quota.amount[i] / DLSI_RESOURCE_UNIT);
 }
 
 int dlsi_command_tenant(struct request *request)
 {
-	struct tenant *tenant;
-	const char *name;
-	double weight;
-	int rc = read_weight(request, &name, &weight);
+	struct settings settings = {0};
+	struct tenant *tenant = NULL;
+	int rc = read_settings(request, &settings);
 
-	if (rc)
-		return rc;
-	tenant = dlsi_tenant_ref(request->master, dlsi_text_of(name));
-	if (!tenant)
-		return dlsi_fail(request->err, DLS_EBUSY,
-			"the master has no room for another tenant beside the %d that have clients or jobs now",
-			DLSI_TENANTS);
-	rc = set_weight(request->master, tenant, weight, request->err);
 	if (rc == 0) {
-		cJSON_AddStringToObject(request->answer, "tenant", tenant->name);
-		cJSON_AddNumberToObject(request->answer, "weight", weight);
+		tenant = dlsi_tenant_ref(request->master, dlsi_text_of(settings.name));
+		rc = tenant ? set(request->master, tenant, &settings, request->err)
+			    : dlsi_fail(request->err, DLS_EBUSY, "the master has no room for another tenant");
 	}
+	if (rc)
+		dlsi_kinds_unref(request->master, &settings.quota);
+	else
+		describe(request->master, tenant, request->answer);
 	dlsi_tenant_unref(request->master, tenant);
 	return rc;
 }

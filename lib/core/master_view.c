@@ -1,9 +1,14 @@
 /* What a policy sees of the master's tables. */
 #include "core/master_places.h"
 
+static const struct queue *queue_of(const struct dlsi_policy_queue *queue)
+{
+	return dlsi_list_entry(queue, struct queue, policy);
+}
+
 static struct class *class_of(const struct dlsi_policy_queue *queue)
 {
-	return dlsi_list_entry(queue, struct queue, policy)->class;
+	return queue_of(queue)->class;
 }
 
 static struct device *device_of(const struct dlsi_policy_device *device)
@@ -11,17 +16,17 @@ static struct device *device_of(const struct dlsi_policy_device *device)
 	return dlsi_list_entry(device, struct device, policy);
 }
 
-static struct dlsi_policy_device *least_loaded(void *master, const struct dlsi_policy_queue *queue)
-{
-	struct device *device = dlsi_device_least_loaded(master, class_of(queue));
-
-	return device ? &device->policy : NULL;
-}
-
 static size_t candidates(
 	void *master, const struct dlsi_policy_queue *queue, struct dlsi_policy_device **devices, size_t limit)
 {
-	return dlsi_devices_for(master, class_of(queue), devices, limit);
+	return dlsi_tenant_may(queue_of(queue)) ? dlsi_devices_for(master, class_of(queue), devices, limit) : 0;
+}
+
+static struct dlsi_policy_device *least_loaded(void *master, const struct dlsi_policy_queue *queue)
+{
+	struct dlsi_policy_device *device;
+
+	return candidates(master, queue, &device, 1) ? device : NULL;
 }
 
 static bool can_take(void *master, const struct dlsi_policy_queue *queue, const struct dlsi_policy_device *device)

@@ -111,13 +111,16 @@ def test_a_worker_that_drains_loses_nothing(client, worker, gate):
 def test_policies_and_weights(client, worker, gate):
     job = begin(client, gate, 20)
     client.set_policy("priority", {"ageing_ms": 100})
-    client.set_weight("night", 0.5)
+    client.set_tenant("night", weight=0.5, quota={"devices": 3, "cores": 2.5})
+    client.set_tenant("night")
     with pytest.raises(errors.EINVAL, match="no policy fastest"):
         client.set_policy("fastest")
     with pytest.raises(errors.EINVAL, match="ageing_ms"):
         client.set_policy("priority", {"aging_ms": 100})
     for weight in (0, -1, 1e9, float("nan")):
         with pytest.raises(errors.EINVAL, match="weight"):
-            client.set_weight("night", weight)
+            client.set_tenant("night", weight=weight)
+    with pytest.raises(errors.EINVAL, match="cores"):
+        client.set_tenant("night", quota={"cores": 0})
     gate.opened.set()
     assert [result.value.item() for result in job] == list(range(20))

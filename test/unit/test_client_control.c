@@ -130,12 +130,16 @@ static void test_wrong_arguments(void **state)
 	end(&control);
 }
 
-static void test_policies_and_weights(void **state)
+static void test_policies_and_tenants(void **state)
 {
+	const struct dls_resource quota[] = {{"devices", 2}, {"cores", 1.5}, {NULL, 0}};
+	struct dls_tenant_options tenant = DLS_TENANT_OPTIONS_INIT;
 	struct control control;
 	struct dls_error error;
 
 	(void)state;
+	tenant.weight = 2;
+	tenant.quota = quota;
 	begin(&control);
 	assert_int_equal(dls_client_set_policy(control.site.client, "drf", NULL, SITE_TIMEOUT_MS, NULL), 0);
 	assert_int_equal(
@@ -145,9 +149,12 @@ static void test_policies_and_weights(void **state)
 	assert_non_null(strstr(error.text, "roundrobin"));
 	assert_int_equal(dls_client_set_policy(control.site.client, "drf", "{", SITE_TIMEOUT_MS, NULL), DLS_EFORMAT);
 	assert_int_equal(dls_client_set_policy(control.site.client, NULL, NULL, SITE_TIMEOUT_MS, NULL), DLS_EINVAL);
-	assert_int_equal(dls_client_set_weight(control.site.client, "a", 2, SITE_TIMEOUT_MS, NULL), 0);
-	assert_int_equal(dls_client_set_weight(control.site.client, "a", 0, SITE_TIMEOUT_MS, NULL), DLS_EINVAL);
-	assert_int_equal(dls_client_set_weight(control.site.client, "a", NAN, SITE_TIMEOUT_MS, NULL), DLS_EINVAL);
+	assert_int_equal(dls_client_set_tenant(control.site.client, "a", NULL, SITE_TIMEOUT_MS, NULL), 0);
+	assert_int_equal(dls_client_set_tenant(control.site.client, "a", &tenant, SITE_TIMEOUT_MS, NULL), 0);
+	tenant.weight = NAN;
+	assert_int_equal(dls_client_set_tenant(control.site.client, "a", &tenant, SITE_TIMEOUT_MS, NULL), DLS_EINVAL);
+	tenant.weight = -1;
+	assert_int_equal(dls_client_set_tenant(control.site.client, "a", &tenant, SITE_TIMEOUT_MS, NULL), DLS_EINVAL);
 	atomic_store(&site_gate->open, true);
 	assert_int_equal(dls_job_wait(control.job, SITE_TIMEOUT_MS, NULL), 0);
 	end(&control);
@@ -187,5 +194,5 @@ static void test_worker_that_drains(void **state)
 	end(&control);
 }
 
-UNIT_MAIN(test_policies_and_weights, test_pause_resume_and_priority, test_cancel, test_lists, test_wrong_arguments,
+UNIT_MAIN(test_policies_and_tenants, test_pause_resume_and_priority, test_cancel, test_lists, test_wrong_arguments,
 	test_drain_and_undrain, test_worker_that_drains)

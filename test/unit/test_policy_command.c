@@ -101,7 +101,10 @@ static void test_weights_of_tenants(void **state)
 	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"a\",\"weight\":0}", DLS_EINVAL, "weight");
 	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"a\",\"weight\":-1}", DLS_EINVAL, "weight");
 	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"a\",\"weight\":1e7}", DLS_EINVAL, "weight");
-	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"a\"}", DLS_EINVAL, "weight");
+	ask(&master, "{\"command\":\"tenant\",\"name\":\"a\"}", "tenant", "a");
+	unit_ask_in_vain(
+		&master, "{\"command\":\"tenant\",\"name\":\"a\",\"quota\":{\"cores\":0}}", DLS_EINVAL, "cores");
+	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"a\",\"quota\":[]}", DLS_EINVAL, "quota");
 	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"weight\":1}", DLS_EINVAL, "name");
 	unit_ask_in_vain(&master, "{\"command\":\"tenant\",\"name\":\"\",\"weight\":2}", DLS_EINVAL, "1 to 255");
 	unit_machine_fini(&master);
@@ -163,5 +166,26 @@ static void test_deadlines_are_held_against_who_is_fastest_now(void **state)
 	unit_machine_fini(&master);
 }
 
-UNIT_MAIN(test_policy_is_shown_and_exchanged, test_nothing_is_lost_or_doubled_by_an_exchange, test_weights_of_tenants,
-	test_weights_leave_room_for_tenants, test_deadlines_are_held_against_who_is_fastest_now)
+/* With a quota of one device a tenant has one task at a time, whatever is free, until the quota goes. */
+static void test_quota_of_a_tenant(void **state)
+{
+	struct unit_machine master;
+	struct dlsi_assign first;
+
+	(void)state;
+	begin(&master, 8);
+	ask(&master, "{\"command\":\"tenant\",\"name\":\"tenant\",\"quota\":{\"devices\":1}}", "tenant", "tenant");
+	unit_machine_say(&master, UNIT_ASKER, unit_submit(1, 0, 20));
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 1);
+	first = unit_assigned(&master, WORKER, 0);
+	cJSON_Delete(unit_ask(&master, "{\"command\":\"explain\",\"job\":\"%s\"}", "01000000000000000000000000000000"));
+	unit_machine_say(&master, WORKER, unit_result(&first, 100, false));
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 1);
+	cJSON_Delete(unit_ask(&master, "{\"command\":\"tenant\",\"name\":\"tenant\"}"));
+	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_ASSIGN), 7); /* as many as it takes of short ones */
+	unit_machine_fini(&master);
+}
+
+UNIT_MAIN(test_quota_of_a_tenant, test_policy_is_shown_and_exchanged, test_nothing_is_lost_or_doubled_by_an_exchange,
+	test_weights_of_tenants, test_weights_leave_room_for_tenants,
+	test_deadlines_are_held_against_who_is_fastest_now)

@@ -110,6 +110,10 @@ class JobsOptions(Sized):
     ]
 
 
+class TenantOptions(Sized):
+    _fields_ = [("size", c_size_t), ("weight", c_double), ("quota", POINTER(Resource))]
+
+
 class Output(ctypes.Structure):
     _fields_ = [("tensor", Tensor), ("indices", POINTER(c_uint32))]
 
@@ -168,7 +172,7 @@ FUNCTIONS = {
     "dls_client_drain": (c_int, [c_void_p, c_char_p, c_int, ERROR]),
     "dls_client_undrain": (c_int, [c_void_p, c_char_p, c_int, ERROR]),
     "dls_client_set_policy": (c_int, [c_void_p, c_char_p, c_char_p, c_int, ERROR]),
-    "dls_client_set_weight": (c_int, [c_void_p, c_char_p, c_double, c_int, ERROR]),
+    "dls_client_set_tenant": (c_int, [c_void_p, c_char_p, POINTER(TenantOptions), c_int, ERROR]),
     "dls_client_explain": (c_int, [c_void_p, c_char_p, c_int, TEXT_OUT, ERROR]),
     "dls_client_jobs": (c_int, [c_void_p, POINTER(JobsOptions), c_int, TEXT_OUT, ERROR]),
     "dls_job_id": (c_char_p, [c_void_p]),

@@ -7,7 +7,7 @@ import os
 
 from . import errors
 from ._handle import Context, Handle, create
-from ._library import ClientOptions, JobOptions, JobsOptions, call, lib
+from ._library import ClientOptions, JobOptions, JobsOptions, TenantOptions, call, lib
 from ._options import encode, encode_names, encode_resources
 from .job import Job
 
@@ -147,9 +147,11 @@ class Client(Handle):
         text = None if params is None else encode(json.dumps(params))
         self._call(lib.dls_client_set_policy, encode(policy), text, milliseconds(timeout))
 
-    def set_weight(self, tenant, weight, *, timeout=10):
-        """What the tenant weighs in policies that share; 1 unless it is set."""
-        self._call(lib.dls_client_set_weight, encode(tenant), weight, milliseconds(timeout))
+    def set_tenant(self, tenant, *, weight=1, quota=None, timeout=10):
+        """What the tenant weighs in policies that share, and amounts by name of what its tasks may take together."""
+        weight = weight or -1  # zero would be the default in C; the master refuses this
+        options = TenantOptions(weight=weight, quota=encode_resources(quota))
+        self._call(lib.dls_client_set_tenant, encode(tenant), options, milliseconds(timeout))
 
     def _ask(self, function, argument, timeout_ms):
         answer = ctypes.c_void_p()
