@@ -109,7 +109,7 @@ static int add_band(struct dlsi_program *program, const struct whole *whole, con
 	return rc ? rc : dlsi_program_step(program, whole->node, band->pd, &own.source, 3 + whole->biased, err);
 }
 
-/* All descriptors before the first step, since one may fail. */
+/* All descriptors before the first step, since one may fail. A band of padding alone, which sees no row, has none. */
 static int add_bands(struct dlsi_program *program, const struct whole *whole,
 	const struct dlsi_conv_arguments *arguments, struct dls_error *err)
 {
@@ -119,7 +119,7 @@ static int add_bands(struct dlsi_program *program, const struct whole *whole,
 
 	for (int64_t i = 0; rc == 0 && i < whole->count; i++) {
 		place(whole, i, &bands[i]);
-		rc = make_descriptor(program, whole, &bands[i], err);
+		rc = bands[i].source[HEIGHT] < 1 ? DLS_EUNSUPPORTED : make_descriptor(program, whole, &bands[i], err);
 	}
 	for (int64_t i = 0; rc == 0 && i < whole->count; i++)
 		rc = add_band(program, whole, &bands[i], arguments, err);

@@ -99,14 +99,19 @@ static bool is_apart(const struct dlsi_piece *piece, int64_t batch, int threads)
 	       piece->item_ns * (double)(batch - share) >= TOGETHER_NS;
 }
 
+/* As many for each thread, where there are so many items. */
+static int64_t count_apart(const struct dlsi_piece *piece, int64_t batch, int threads)
+{
+	const int64_t count = threads * divide_up(batch, threads * piece->alone);
+
+	return count < batch ? count : batch;
+}
+
 struct dlsi_cut dlsi_piece_cut(const struct dlsi_piece *piece, int64_t batch, int threads)
 {
 	if (piece->whole)
 		return (struct dlsi_cut){.count = 1, .threads = threads};
 	if (!is_apart(piece, batch, threads))
 		return (struct dlsi_cut){.count = divide_up(batch, piece->items), .threads = threads};
-	return (struct dlsi_cut){
-		.count = threads * divide_up(batch, threads * piece->alone),
-		.threads = 1,
-	};
+	return (struct dlsi_cut){.count = count_apart(piece, batch, threads), .threads = 1};
 }

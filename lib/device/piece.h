@@ -24,7 +24,7 @@ struct dlsi_piece {
 /* The graph's shapes are known. */
 struct dlsi_piece dlsi_piece_of(const struct dlsi_graph *graph);
 
-/* Part i of `count` of a batch of B items begins at i * B / count. */
+/* Part i of `count` of a batch of B items begins at i * B / count; none is empty. */
 struct dlsi_cut {
 	int64_t count;
 	int threads; /* that compute a part together: all of them, or one, and then they do parts at the same time */

@@ -5,9 +5,11 @@
 #include <string.h>
 
 enum {
-	PANEL_FLOATS = 8192, /* weights at a time: what stays in the first cache */
-	PIXELS_LEAST = 48,   /* in a chunk, so that loading a panel is worth it */
-	UNITS_PER_THREAD = 4 /* fewer make threads wait for each other */
+	PANEL_FLOATS = 8192,  /* weights at a time: what stays in the first cache */
+	PIXELS_LEAST = 48,    /* in a chunk, so that loading a panel is worth it */
+	UNITS_PER_THREAD = 4, /* fewer make threads wait for each other */
+	SPAN_TIMES = 4,       /* so many times the pixels of an axis, and so many more, are the most with the padding */
+	SPAN_MORE = 64
 };
 
 #define CHUNK_BYTES (INT64_C(160) << 10) /* of source pixels, which stay in the second cache */
@@ -46,9 +48,15 @@ struct unit {
 	int64_t panel, panels_end;
 };
 
+/* Padding is copied with the pixels, and a file may have any amount of it around an image that is small. */
+static bool has_little_padding(const struct dlsi_kernel_axis *axis)
+{
+	return (axis->target - 1) * axis->stride + dlsi_kernel_reach(axis) <= SPAN_TIMES * axis->source + SPAN_MORE;
+}
+
 static bool supported(const struct dlsi_kernel_conv *conv)
 {
-	return dlsi_kernel_conv_valid(conv) &&
+	return dlsi_kernel_conv_valid(conv) && has_little_padding(&conv->height) && has_little_padding(&conv->width) &&
 	       (!conv->channels_last ||
 		       (conv->source_channels % conv->block == 0 && conv->target_channels % conv->block == 0));
 }

@@ -146,6 +146,38 @@ static void test_each_thread_has_a_band(void **state)
 	unload(&loaded);
 }
 
+/* So much of it that all rows which a thread's windows see can be padding. */
+static void test_padding_may_fill_a_band(void **state)
+{
+	enum { COUNT = 64 * 40 * 20 };
+	static const char *const texts[] = {
+		"in x ? 64 20 20\nconst w 64 64 1 1\nnode Conv x w > y pads:I=20,0,0,0\nout y\n",
+		"in x ? 64 20 20\nconst w 64 64 1 1\nnode Conv x w > y pads:I=0,0,20,0\nout y\n",
+		"in x ? 64 20 20\nconst w 64 1 1 1\nnode Conv x w > y group:i=64 pads:I=10,0,10,0\nout y\n"};
+	float *source = malloc(COUNT * sizeof *source), *alone = malloc(COUNT * sizeof *alone);
+	float *shared = malloc(COUNT * sizeof *shared);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct dlsi_rng rng = unit_rng(i);
+		struct loaded loaded;
+
+		load(&loaded, &rng, unit_alloc(), texts[i]);
+		for (int k = 0; k < COUNT; k++)
+			source[k] = kernel_random(&rng);
+		assert_int_equal(run(loaded.model, 1, source, alone), 0);
+		for (int threads = 2; threads <= 8; threads *= 2) {
+			memset(shared, 0xff, COUNT * sizeof *shared);
+			assert_int_equal(run(loaded.model, threads, source, shared), 0);
+			kernel_assert_close(shared, alone, COUNT, 1e-5F);
+		}
+		unload(&loaded);
+	}
+	free(source);
+	free(alone);
+	free(shared);
+}
+
 /* The same bits each time, whoever takes which band. */
 static void test_runs_do_not_differ(void **state)
 {
@@ -191,4 +223,5 @@ static void test_memory_runs_out(void **state)
 	unload(&loaded);
 }
 
-UNIT_MAIN(test_bands_are_the_whole, test_each_thread_has_a_band, test_runs_do_not_differ, test_memory_runs_out)
+UNIT_MAIN(test_bands_are_the_whole, test_padding_may_fill_a_band, test_each_thread_has_a_band, test_runs_do_not_differ,
+	test_memory_runs_out)

@@ -105,6 +105,14 @@ static void test_refuses_what_it_cannot(void **state)
 	conv = good;
 	conv.target_channels = 20; /* the clamp would give the four channels that fill up 0.5 */
 	assert_false(dlsi_kernel_direct.supported(&conv));
+	conv = good; /* padding that no memory can hold */
+	conv.width.gap = conv.width.pad = INT64_C(1) << 30;
+	conv.width.target = 1;
+	assert_false(dlsi_kernel_direct.supported(&conv));
+	conv = good;
+	conv.height.stride = conv.height.pad = INT64_C(1) << 30;
+	conv.height.target = 2;
+	assert_false(dlsi_kernel_direct.supported(&conv));
 }
 
 static void test_no_items_are_no_work(void **state)

@@ -161,6 +161,20 @@ static void test_threads_are_apart_where_each_has_an_item(void **state)
 	assert_int_equal(dlsi_piece_cut(&whole, 8, 2).threads, 2);
 }
 
+static void test_no_part_is_empty(void **state)
+{
+	static const double items_ns[] = {1e3, 1e9};
+
+	(void)state;
+	for (struct dlsi_piece piece = {.items = 4, .alone = 1}; piece.alone <= piece.items; piece.alone *= 2)
+		for (int64_t batch = 1; batch <= 40; batch++)
+			for (int threads = 1; threads <= 8; threads++)
+				for (int i = 0; i < 2; i++) {
+					piece.item_ns = items_ns[i];
+					assert_in_range(dlsi_piece_cut(&piece, batch, threads).count, 1, batch);
+				}
+}
+
 /* Each part's bits are those that one thread computes of the same items. */
 static void check_parts(const struct loaded *loaded, int64_t batch, int threads)
 {
@@ -277,5 +291,5 @@ static void test_memory_runs_out(void **state)
 }
 
 UNIT_MAIN(test_is_as_small_as_weights_and_caches_allow, test_a_batch_in_pieces_is_what_its_items_are,
-	test_threads_are_apart_where_each_has_an_item, test_threads_apart_give_the_bits_of_one,
+	test_threads_are_apart_where_each_has_an_item, test_threads_apart_give_the_bits_of_one, test_no_part_is_empty,
 	test_memory_of_lanes_counts, test_many_callers_do_not_meet, test_memory_runs_out)
