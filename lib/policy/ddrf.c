@@ -26,16 +26,20 @@ static bool before(const struct dlsi_policy_view *view, const struct claim *a, c
 	return dlsi_ordered_by_key(view, a->job, b->job);
 }
 
-/* The best of the queue's pairs, if it is better than the best so far. */
+/* The best of the queue's pairs, if it is better than the best so far. Devices are not asked for when not even one
+ * where the tenant has nothing would do: with many tenants the most of them have nothing at most devices. */
 static void compare(const struct dlsi_policy_view *view, struct dlsi_policy_job *job, struct claim *best,
 	struct dlsi_policy_choice *choice)
 {
 	const struct dlsi_policy_tenant *tenant = job->queue->tenant;
 	struct dlsi_policy_device *devices[CANDIDATES];
-	size_t count = view->candidates(view->view_arg, job->queue, devices, CANDIDATES);
 	struct claim claim = {
 		.everywhere = dlsi_resources_dominant(&tenant->used, view->total) / tenant->weight, .job = job};
+	size_t count;
 
+	if (best->job && !before(view, &claim, best))
+		return;
+	count = view->candidates(view->view_arg, job->queue, devices, CANDIDATES);
 	for (size_t i = 0; i < count; i++) {
 		claim.there = view->share_there(view->view_arg, tenant, devices[i]) / tenant->weight;
 		if (best->job && (best->job == job ? claim.there >= best->there : !before(view, &claim, best)))

@@ -27,6 +27,7 @@ struct cluster {
 	unsigned device_count;
 	struct dlsi_resources total, each; /* of a device that is a worker of its own */
 	struct dlsi_policy_view view;
+	unsigned asked; /* for candidates */
 };
 
 static size_t candidates(
@@ -35,6 +36,7 @@ static size_t candidates(
 	struct cluster *cluster = arg;
 	size_t count = 0;
 
+	cluster->asked++;
 	for (uint32_t held = 0; held < CREDITS; held++)
 		for (unsigned i = 0; i < cluster->device_count && count < limit; i++) {
 			struct device *device = &cluster->devices[i];
@@ -393,7 +395,27 @@ static void test_ddrf_weighs_tenants(void **state)
 	end(&cluster);
 }
 
+/* Devices are asked for by those only who could come before who is best so far: with thousands of tenants most cannot.
+ */
+static void test_ddrf_asks_for_devices_only_where_it_matters(void **state)
+{
+	struct dlsi_policy_choice choice;
+	struct cluster cluster;
+
+	(void)state;
+	begin(&cluster, "ddrf", DEVICES);
+	cluster.each.amount[DLSI_RESOURCE_CORES] = 2;
+	cluster.total.amount[DLSI_RESOURCE_CORES] = 2 * DEVICES;
+	cluster.tenants[1].used.amount[DLSI_RESOURCE_CORES] = 1;
+	for (unsigned i = 0; i < 2; i++)
+		cluster.ops->ready(cluster.policy, &cluster.jobs[i]);
+	assert_true(cluster.ops->choose(cluster.policy, &cluster.view, &choice));
+	assert_ptr_equal(choice.job, &cluster.jobs[0]);
+	assert_int_equal(cluster.asked, 1);
+	end(&cluster);
+}
+
 UNIT_MAIN(test_feedback_comes_near_the_optimum, test_feedback_leaves_slow_devices_alone_at_the_end,
 	test_feedback_uses_all_devices_for_few_items, test_feedback_tries_the_unknown_once,
 	test_deadline_serves_the_most_urgent, test_deadline_refuses_what_cannot_be_met, test_ddrf_shares_each_worker,
-	test_ddrf_weighs_tenants)
+	test_ddrf_weighs_tenants, test_ddrf_asks_for_devices_only_where_it_matters)
