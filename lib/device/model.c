@@ -25,8 +25,7 @@ struct dlsi_model {
 	const struct dlsi_alloc *alloc;
 	struct dlsi_device *device;
 	struct origin *origin;
-	struct dlsi_lane
-		*lanes; /* the first one is that of the caller and its team, the others are for threads apart */
+	struct dlsi_lane *lanes; /* the first is that of the caller and its team, the others are for threads apart */
 	int lane_count;
 };
 

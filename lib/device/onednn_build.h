@@ -37,8 +37,7 @@ struct dlsi_program_step {
 	void *context;
 	uint32_t arguments; /* the first */
 	uint32_t count;
-	uint32_t together; /* it and the steps behind it, so many in all, are taken by threads at the same time; else 1
-			    */
+	uint32_t together;    /* so many steps from it on are taken by threads at the same time; else 1 */
 	uint32_t passage_end; /* where it begins a passage: the step behind that one's last */
 	int standby;          /* and the threads that stand by in it; 1: none */
 };

@@ -1,6 +1,7 @@
 #include "device/piece.h"
 
 #include "base/limits.h"
+#include "device/team.h"
 #include "graph/work.h"
 
 enum {
@@ -11,11 +12,9 @@ enum {
 
 /* What a thread computes and reads in a nanosecond, roughly. */
 #define OPERATIONS    60.0
-#define BYTES         20.0
 #define WEIGHT_BYTES  10.0
 
-#define WEIGHTS_SHARE 0.25    /* of a part's time that may go into reading weights which the others read too */
-#define TOGETHER_NS   40000.0 /* to call threads together that sleep, and to wait for them */
+#define WEIGHTS_SHARE 0.25 /* of a part's time that may go into reading weights which the others read too */
 
 static size_t computed_bytes(const struct dlsi_graph *graph, const uint32_t *values, uint32_t count)
 {
@@ -52,7 +51,7 @@ static double item_ns(const struct dlsi_graph *graph)
 
 	for (uint32_t i = 0; i < graph->node_count; i++)
 		ns += dlsi_node_work(graph, &graph->nodes[i], 1) / OPERATIONS +
-		      (double)layer_bytes(graph, &graph->nodes[i]) / BYTES;
+		      (double)layer_bytes(graph, &graph->nodes[i]) / DLSI_TEAM_BYTES;
 	return ns;
 }
 
@@ -96,7 +95,7 @@ static bool is_apart(const struct dlsi_piece *piece, int64_t batch, int threads)
 	const int64_t share = batch / threads, items = share < piece->alone ? share : piece->alone;
 
 	return threads > 1 && share > 0 && piece->weights_ns <= WEIGHTS_SHARE * piece->item_ns * (double)items &&
-	       piece->item_ns * (double)(batch - share) >= TOGETHER_NS;
+	       piece->item_ns * (double)(batch - share) >= DLSI_TEAM_NS;
 }
 
 /* As many for each thread, where there are so many items. */

@@ -5,18 +5,13 @@
 
 /* What one thread does in a nanosecond on a good kernel, roughly. */
 static const double operations[] = {[DLSI_ISA_GENERIC] = 8, [DLSI_ISA_AVX2] = 60, [DLSI_ISA_AVX512] = 120};
-#define BYTES 20.0
 
-/* What it costs to call a team and to wait for it, if its threads sleep or have to wait for a processor. If they are
- * awake it costs a tenth of that; but then a small node has little to gain. */
-#define TEAM_NS 40000.0
 /* To hand a work over to threads that stand by, and to fetch what another one has written: more if there are more who
  * take parts, and never more than calling them together. */
 #define AWAKE_NS      4000.0
 #define AWAKE_EACH_NS 2000.0
 
-/* Where a convolution takes longer on average, what each one's threads read of what others wrote is little beside it.
- */
+/* Where a convolution takes longer on average, what its threads read of what others wrote is little beside it. */
 #define BAND_NS 500000.0
 
 /* That are read and written. */
@@ -38,14 +33,14 @@ static double alone_ns(const struct dlsi_graph *graph, const struct dlsi_node *n
 	double bytes = bytes_of(graph, node->inputs, node->input_count, batch) +
 		       bytes_of(graph, node->outputs, node->output_count, batch);
 
-	return dlsi_node_work(graph, node, batch) / operations[isa] + bytes / BYTES;
+	return dlsi_node_work(graph, node, batch) / operations[isa] + bytes / DLSI_TEAM_BYTES;
 }
 
 int dlsi_team_for(const struct dlsi_graph *graph, const struct dlsi_node *node, int64_t batch, enum dlsi_isa isa,
 	int threads, bool awake)
 {
 	const double ns = alone_ns(graph, node, batch, isa), awake_ns = AWAKE_NS + threads * AWAKE_EACH_NS;
-	const double cost_ns = awake && awake_ns < TEAM_NS ? awake_ns : TEAM_NS;
+	const double cost_ns = awake && awake_ns < DLSI_TEAM_NS ? awake_ns : DLSI_TEAM_NS;
 
 	return ns - ns / threads < cost_ns ? 1 : threads;
 }

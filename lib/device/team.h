@@ -6,6 +6,13 @@
 #include "graph/graph.h"
 #include "kernel/isa.h"
 
+/* Bytes that one thread reads or writes in a nanosecond, roughly. */
+#define DLSI_TEAM_BYTES 20.0
+
+/* What it costs to call a team and to wait for it, if its threads sleep or have to wait for a processor. If they are
+ * awake it costs a tenth of that; but then a small node has little to gain. */
+#define DLSI_TEAM_NS 40000.0
+
 /* `threads`, or 1 for what they would only make slower: of threads that are called together for it, or that stand by
  * and are `awake` (kernel/standby.h). Not between: a team that changes its size costs more yet. */
 int dlsi_team_for(const struct dlsi_graph *graph, const struct dlsi_node *node, int64_t batch, enum dlsi_isa isa,
