@@ -31,6 +31,9 @@ struct submit_values {
 	struct cli_texts tag;
 	struct cli_texts label;
 	struct cli_amounts resource;
+	int64_t deadline_ms, time_limit_ms, item_time_limit_ms; /* 0: none */
+	struct cli_texts after;
+	int after_when;     /* index in submit_after_words */
 	int64_t timeout_ms; /* 0: none */
 	int64_t top;
 	const char *output;
@@ -47,6 +50,9 @@ struct submit_values {
 
 /* What list can be asked for: words of the master's. */
 extern const char *const submit_list_states[];
+
+/* What a job can wait for. */
+extern const char *const submit_after_words[];
 
 /* What a verb gets. */
 struct submit {

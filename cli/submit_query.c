@@ -58,7 +58,7 @@ int submit_status(const struct submit *submit, struct dls_error *err)
 }
 
 const char *const submit_list_states[] = {
-	"live", "ended", "all", "proposed", "active", "paused", "done", "cancelled", "failed", NULL};
+	"live", "ended", "all", "proposed", "active", "paused", "waiting", "done", "cancelled", "failed", NULL};
 
 static cJSON *begin_page(const struct submit *submit, int64_t limit, const char *after)
 {

@@ -14,6 +14,8 @@
 
 enum { REDRAW_MS = 100, PATIENCE_MS = 3000, AGAIN_MS = 1000 };
 
+const char *const submit_after_words[] = {"ended", "succeeded", "any", NULL};
+
 struct run {
 	const struct submit *submit;
 	const struct submit_values *values;
@@ -69,6 +71,11 @@ static int make_job(struct run *run, const char *model)
 	options.tags = run->values->tag.at;
 	options.labels = run->values->label.at;
 	options.resources = run->values->resource.at;
+	options.deadline_ms = run->values->deadline_ms;
+	options.time_limit_ms = (uint64_t)run->values->time_limit_ms;
+	options.item_time_limit_ms = (uint64_t)run->values->item_time_limit_ms;
+	options.after = run->values->after.at;
+	options.after_when = run->values->after.count ? submit_after_words[run->values->after_when] : NULL;
 	rc = dls_job_create(run->client, &options, &run->job, run->err);
 	return rc ? rc : cli_inputs_add(&run->inputs, run->job, run->err);
 }

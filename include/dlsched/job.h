@@ -52,6 +52,25 @@ struct dls_job_options {
 	 * (dls_job_progress.deferred); where none has the labels it waits for one. */
 	const struct dls_resource *resources;
 	const char *const *labels;
+
+	/* Milliseconds from dls_job_submit in which the job must be done, else it fails with DLS_ELIMIT; policies may
+	 * look at it. Below 0 it is refused, as it lies in the past; 0: no deadline. */
+	int64_t deadline_ms;
+
+	/* Milliseconds that the job may take from the moment when it may run, else it fails with DLS_ELIMIT; 0: no
+	 * limit. */
+	uint64_t time_limit_ms;
+
+	/* Milliseconds that a task may take for each of its items. Then it is asked to end, dls_task_cancelled says so,
+	 * and the items that have no result by then fail with DLS_ETIMEOUT; 0: no limit. */
+	uint64_t item_time_limit_ms;
+
+	/* Up to 16 ids of jobs, as control.h names them, that end with NULL: nothing of the job is given out before
+	 * they have ended. `after_when` is "ended" (all of them, in whatever way; so does NULL), "succeeded" (all, done
+	 * and with no item failed, or else the job is cancelled) or "any" (one of them has ended). A master that
+	 * remembers no such job refuses this one. */
+	const char *const *after;
+	const char *after_when;
 };
 
 #define DLS_JOB_OPTIONS_INIT DLS_SIZED(struct dls_job_options)

@@ -111,12 +111,14 @@ int dls_task_item(struct dls_task *task, uint32_t item, const struct dls_tensor 
 	struct dls_error *err);
 
 /* Gives the item its result (copied) or its error; the last call counts. The sentence may have several lines; what is
- * longer than 4,095 bytes is cut. Errors: DLS_EINVAL, DLS_ELIMIT, DLS_ENOMEM. */
+ * longer than 4,095 bytes is cut. Errors: DLS_EINVAL, DLS_ELIMIT, DLS_ETIMEOUT (dls_task_result: too late), DLS_ENOMEM.
+ */
 int dls_task_result(
 	struct dls_task *task, uint32_t item, const struct dls_tensor *tensors, uint32_t count, struct dls_error *err);
 int dls_task_fail(struct dls_task *task, uint32_t item, int code, const char *sentence);
 
-/* 1 if nobody waits for the task any more: a long run should end soon, its results are dropped. */
+/* 1 if nobody waits for the task any more, or it has taken longer than its job allows: a long run should end soon. Its
+ * results are dropped; of a late task those that it has given count, and no more are taken. */
 int dls_task_cancelled(const struct dls_task *task);
 
 #ifdef __cplusplus

@@ -12,8 +12,8 @@ DLS_EXPORT int dls_function_create(struct dls_client *client, const struct dls_j
 
 	if (rc)
 		return rc;
-	if (known.key || known.notify)
-		return dlsi_fail(err, DLS_EINVAL, "a function has neither a key nor a notify; jobs have");
+	if (known.key || known.notify || known.deadline_ms || known.after)
+		return dlsi_fail(err, DLS_EINVAL, "a function has no key, notify, deadline or after; jobs have");
 	if (!function_out)
 		return dlsi_fail(err, DLS_EINVAL, "function_out is NULL");
 	return dlsi_node_function_create(client, &known, function_out, err);

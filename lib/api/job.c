@@ -8,6 +8,7 @@
 #include "base/tensor.h"
 #include "client/job.h"
 #include "client/result.h"
+#include <inttypes.h>
 #include <string.h>
 
 static int check_tags(const char *const *tags, struct dls_error *err)
@@ -19,6 +20,35 @@ static int check_tags(const char *const *tags, struct dls_error *err)
 			rc = dlsi_fail(err, DLS_EINVAL, "a tag of a job has from 1 to %d bytes, not %zu",
 				DLSI_TAG_BYTES, strlen(*tags));
 	return rc;
+}
+
+static int check_times(const struct dls_job_options *options, struct dls_error *err)
+{
+	if (options->deadline_ms < 0)
+		return dlsi_fail(
+			err, DLS_EINVAL, "the job's deadline lies %" PRId64 " ms in the past", -options->deadline_ms);
+	if (options->deadline_ms > DLSI_TIME_LIMIT_MS || options->time_limit_ms > DLSI_TIME_LIMIT_MS ||
+		options->item_time_limit_ms > DLSI_TIME_LIMIT_MS)
+		return dlsi_fail(err, DLS_EINVAL, "a job's deadline and its time limits are at most %lld ms, 10 years",
+			DLSI_TIME_LIMIT_MS);
+	return 0;
+}
+
+static int check_after(const struct dls_job_options *options, struct dls_error *err)
+{
+	static const char *const words[] = {"ended", "succeeded", "any", NULL};
+	const char *const *word = words;
+
+	if (!options->after_when)
+		return dlsi_names_check("a job to wait for", options->after, DLSI_AFTER, err);
+	if (!options->after || !*options->after)
+		return dlsi_fail(err, DLS_EINVAL, "after_when has no effect without after");
+	while (*word && strcmp(*word, options->after_when) != 0)
+		word++;
+	if (!*word)
+		return dlsi_fail(err, DLS_EINVAL, "after_when is \"%.64s\"; it is one of: ended, succeeded, any",
+			options->after_when);
+	return dlsi_names_check("a job to wait for", options->after, DLSI_AFTER, err);
 }
 
 static int check_placement(const struct dls_job_options *options, struct dls_error *err)
@@ -49,6 +79,10 @@ static int check(const struct dls_job_options *options, struct dls_error *err)
 		rc = dlsi_name_check("the name of a job", options->name, err);
 	if (rc == 0)
 		rc = check_tags(options->tags, err);
+	if (rc == 0)
+		rc = check_times(options, err);
+	if (rc == 0)
+		rc = check_after(options, err);
 	return rc ? rc : check_placement(options, err);
 }
 

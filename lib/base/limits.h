@@ -56,6 +56,8 @@
 #define DLSI_RESOURCE_MOST       1e15    /* of one kind */
 #define DLSI_CLASS_LABELS        16      /* that one job asks of a worker */
 #define DLSI_TAGS                16      /* of a job */
+#define DLSI_AFTER               16      /* jobs that one waits for */
+#define DLSI_TIME_LIMIT_MS       (1000LL * 60 * 60 * 24 * 365 * 10)
 #define DLSI_TAG_BYTES           63
 #define DLSI_ABOUT_BYTES         16384 /* what a submission says of its job alone */
 #define DLSI_WORKER_LABELS       64

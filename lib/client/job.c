@@ -1,5 +1,6 @@
 #include "client/job.h"
 
+#include "base/clock.h"
 #include "base/condition.h"
 #include "base/random.h"
 #include "node/job_about.h"
@@ -14,6 +15,8 @@ static int write_spec(struct dls_job *job, const struct dls_job_options *options
 		.task_items = options->task_items,
 		.resources = options->resources,
 		.labels = options->labels,
+		.time_limit_ms = options->time_limit_ms,
+		.item_time_limit_ms = options->item_time_limit_ms,
 	};
 	int rc = 0;
 
@@ -26,7 +29,10 @@ static int write_spec(struct dls_job *job, const struct dls_job_options *options
 
 static int write_about(struct dls_job *job, const struct dls_job_options *options, struct dls_error *err)
 {
-	struct dlsi_job_about about = {.name = options->name, .tags = options->tags};
+	struct dlsi_job_about about = {.name = options->name,
+		.tags = options->tags,
+		.after = options->after,
+		.after_when = options->after_when};
 
 	return dlsi_job_about_write(&job->client->ctx->alloc, &about, &job->about, err);
 }
@@ -92,6 +98,7 @@ int dlsi_node_job_create(struct dls_client *client, const struct dls_job_options
 		return dlsi_fail_memory(err);
 	init(job, client, options->key ? dlsi_hash_job_id(client->tenant, options->key) : dlsi_random_id(), &token);
 	job->priority = options->priority;
+	job->deadline_ms = options->deadline_ms;
 	job->window_items = client->window_items;
 	job->window_bytes = client->window_bytes;
 	job->notify = options->notify;
@@ -253,6 +260,8 @@ static void note_submission(struct dls_job *job)
 	pthread_mutex_lock(&job->client->dialer.mutex);
 	any = job->items != 0;
 	if (any) {
+		job->deadline_ns =
+			job->deadline_ms ? dlsi_clock_monotonic_ns() + job->deadline_ms * DLSI_MILLISECOND_NS : 0;
 		job->stage = DLSI_STAGE_SUBMITTED;
 		job->want_submit = true;
 	} else {

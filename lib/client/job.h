@@ -21,6 +21,8 @@ struct dls_job {
 	struct dlsi_id id;
 	char name[DLSI_ID_TEXT_BYTES]; /* the same for people */
 	int32_t priority;
+	int64_t deadline_ms; /* from its submission; 0: none */
+	int64_t deadline_ns;
 	uint64_t window_items, window_bytes; /* of results that wait to be taken */
 	char *spec;                          /* JSON */
 	size_t spec_length;

@@ -144,6 +144,7 @@ static void submit(struct dls_job *job, int64_t now_ns)
 	event.submit.about = (struct dlsi_bytes){(const uint8_t *)job->about, job->about ? strlen(job->about) : 0};
 	event.submit.count = job->items;
 	event.submit.priority = job->priority;
+	event.submit.deadline_ns = job->deadline_ns;
 	event.submit.manifest_blob = job->manifest_blob;
 	event.submit.manifest_head = job->manifest_head;
 	event.submit.window_items = job->window_items;

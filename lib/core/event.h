@@ -59,6 +59,7 @@ struct dlsi_event {
 			struct dlsi_bytes about; /* the same, of this job alone; may be empty */
 			uint64_t count;
 			int32_t priority;
+			int64_t deadline_ns; /* 0: none */
 			bool durable;
 			struct dlsi_payload manifest; /* or its head, and its blob */
 			struct dlsi_blob manifest_blob;

@@ -2,6 +2,7 @@
 
 #include "base/rng.h"
 #include "core/master_places.h"
+#include "core/master_times.h"
 
 #include <string.h>
 
@@ -72,6 +73,7 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 	dlsi_list_init(&master->jobs);
 	dlsi_list_init(&master->changed);
 	dlsi_list_init(&master->ended);
+	dlsi_list_init(&master->decided);
 	dlsi_list_init(&master->classes);
 	dlsi_list_init(&master->tenants);
 	dlsi_list_init(&master->proposals);
@@ -183,6 +185,9 @@ static void expire(struct dlsi_master *master, struct timer *timer)
 		break;
 	case TIMER_CLIENT_GRACE:
 		dlsi_client_destroy(master, dlsi_list_entry(timer, struct client, grace));
+		break;
+	case TIMER_JOB_LIMIT:
+		dlsi_job_expire(master, dlsi_list_entry(timer, struct job, limit));
 		break;
 	}
 }
@@ -419,7 +424,8 @@ void dlsi_master_step(
 		}
 		if (master->recovered)
 			dlsi_master_end_complete_jobs(master);
-		more = dlsi_master_assign(master);
+		more = dlsi_master_decide_followers(master);
+		more |= dlsi_master_assign(master);
 		flush_ns = dlsi_master_flush(master);
 		dlsi_releases_flush(&master->releases, master->effects);
 		break;

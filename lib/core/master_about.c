@@ -1,7 +1,7 @@
 /* What a submission says of its job alone: what people call it. Jobs of one kind share a specification; this they do
  * not share.
  *
- *   {"name": TEXT, "tags": [TEXT, ...]} */
+ *   {"name": TEXT, "tags": [TEXT, ...], "after": [JOB, ...], "after_when": "ended" | "succeeded" | "any"} */
 #include "core/master_commands.h"
 
 #include <string.h>
@@ -24,6 +24,22 @@ static int read_tags(const cJSON *list, size_t *bytes, struct dls_error *err)
 	return 0;
 }
 
+/* The same of jobs to wait for; whether there are such is seen later. */
+static int read_after(const cJSON *list, size_t *bytes, struct dls_error *err)
+{
+	const cJSON *name;
+
+	if (cJSON_GetArraySize(list) > DLSI_AFTER)
+		return dlsi_fail(err, DLS_ELIMIT, "the job waits for %d others; it may wait for %d",
+			cJSON_GetArraySize(list), DLSI_AFTER);
+	cJSON_ArrayForEach (name, list) {
+		if (!cJSON_IsString(name))
+			return dlsi_fail(err, DLS_EINVAL, "a job to wait for is named by the text of its id");
+		*bytes += strlen(name->valuestring) + 1;
+	}
+	return 0;
+}
+
 /* Copies the text to *at, and moves that behind it. */
 static const char *keep(char **at, const char *text)
 {
@@ -36,15 +52,19 @@ static const char *keep(char **at, const char *text)
 static int read_members(
 	const struct dlsi_alloc *alloc, const cJSON *json, struct about **about_out, struct dls_error *err)
 {
-	static const char *const known[] = {"name", "tags", NULL};
+	static const char *const known[] = {"name", "tags", "after", "after_when", NULL};
+	static const char *const when[] = {"ended", "succeeded", "any", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(json, what, known, err);
 	const char *name = dlsi_json_text(&reader, "name", "");
-	const cJSON *tags = dlsi_json_array(&reader, "tags"), *tag;
+	const cJSON *tags = dlsi_json_array(&reader, "tags"), *after = dlsi_json_array(&reader, "after"), *text;
+	int after_when = dlsi_json_choice(&reader, "after_when", when, AFTER_ENDED);
 	size_t bytes = strlen(name) + 1;
 	int rc = reader.rc ? reader.rc : read_tags(tags, &bytes, err);
 	struct about *about;
 	char *at;
 
+	if (rc == 0)
+		rc = read_after(after, &bytes, err);
 	if (rc == 0 && strlen(name) > DLSI_NAME_BYTES)
 		rc = dlsi_fail(err, DLS_EINVAL, "the name of a job has %zu bytes; it may have %d", strlen(name),
 			DLSI_NAME_BYTES);
@@ -55,8 +75,11 @@ static int read_members(
 		return dlsi_fail_memory(err);
 	at = (char *)(about + 1);
 	about->name = keep(&at, name);
-	cJSON_ArrayForEach (tag, tags)
-		about->tags[about->tag_count++] = keep(&at, tag->valuestring);
+	about->after_when = after_when;
+	cJSON_ArrayForEach (text, tags)
+		about->tags[about->tag_count++] = keep(&at, text->valuestring);
+	cJSON_ArrayForEach (text, after)
+		about->after[about->after_count++] = keep(&at, text->valuestring);
 	*about_out = about;
 	return 0;
 }

@@ -22,7 +22,9 @@ static void add_ms(cJSON *json, const char *name, int64_t duration_ns)
 
 const char *dlsi_describe_state(const struct job *job)
 {
-	return job->paused && job->state == DLSI_JOB_ACTIVE ? "paused" : dlsi_job_state_name(job->state);
+	if (job->state == DLSI_JOB_ACTIVE && (job->paused || job->waits))
+		return job->paused ? "paused" : "waiting";
+	return dlsi_job_state_name(job->state);
 }
 
 size_t dlsi_describe_job_texts(const struct job *job)
@@ -54,6 +56,8 @@ cJSON *dlsi_describe_job(const struct dlsi_master *master, const struct job *job
 	cJSON_AddNumberToObject(json, "failed", (double)job->failed_items);
 	cJSON_AddNumberToObject(json, "item_ms", (double)job->spec->measured.item_ns / 1e6);
 	add_ms(json, "age_ms", master->now_ns - job->begun_ns);
+	if (job->policy.deadline_ns != INT64_MAX)
+		add_ms(json, "deadline_ms", job->policy.deadline_ns - master->now_ns);
 	return json;
 }
 

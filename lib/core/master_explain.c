@@ -303,9 +303,11 @@ static void explain(struct explanation *to)
 		add(to, "proposed", "its submission is being written down");
 	if (job->paused)
 		add(to, "paused", "it is paused");
+	if (job->waits)
+		add(to, "after", "it waits for %u other jobs to end", job->open);
 	explain_workers(to);
 	explain_room(to);
-	if (!job->paused && job->policy.ready) {
+	if (!job->paused && !job->waits && job->policy.ready) {
 		if (!dlsi_tenant_may(job->queue))
 			add(to, "quota", "the tasks of its tenant %.64s take as much as the tenant's quota allows",
 				dlsi_job_tenant(job)->name);

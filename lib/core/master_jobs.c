@@ -1,5 +1,6 @@
 /* Jobs of the master: which items are to be given out, which are done, and how a job ends. */
 #include "core/master_places.h"
+#include "core/master_times.h"
 
 #include <string.h>
 
@@ -28,7 +29,9 @@ struct job *dlsi_job_create(
 	job->spec = spec;
 	job->queue = queue;
 	job->count = count;
-	job->begun_ns = master->now_ns;
+	job->begun_ns = job->released_ns = master->now_ns;
+	dlsi_list_init(&job->followers);
+	dlsi_list_init(&job->decided);
 	job->window_end = count;
 	job->window_bytes = UINT64_MAX;
 	dlsi_ranges_init(&job->done, master->alloc);
@@ -84,6 +87,8 @@ static void settle(struct dlsi_master *master, const struct job *job)
 void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 {
 	job->ending = true; /* nothing of it is given out any more, whatever becomes free now */
+	dlsi_master_stop_timer(master, &job->limit);
+	dlsi_job_unfollow(master, job);
 	forget(master, job);
 	dlsi_map_remove(&master->job_by_id, &job->policy.id);
 	dlsi_list_remove(&job->node);
@@ -130,6 +135,8 @@ uint64_t dlsi_job_apply(struct dlsi_master *master, struct job *job, const struc
 		break;
 	case DLSI_CHANGE_END:
 		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, change->end.state, &master->refused_transitions);
+		dlsi_master_stop_timer(master, &job->limit);
+		dlsi_job_lead(master, job);
 		break;
 	case DLSI_CHANGE_PAUSE:
 		job->paused = change->pause.paused;
@@ -175,6 +182,7 @@ static bool follow_up(struct dlsi_master *master, struct job *job, const struct 
 
 	switch (change->kind) {
 	case DLSI_CHANGE_SUBMIT:
+		dlsi_job_watch(master, job);
 		dlsi_news_accepted(master, job);
 		post_accepted(master, job);
 		break;
@@ -311,7 +319,7 @@ void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
 
 	job->policy.ready = job->retry_items + (next.end - next.first);
 	job->policy.running = job->running;
-	ready = job->state == DLSI_JOB_ACTIVE && !job->ending && !job->paused && job->policy.ready &&
+	ready = job->state == DLSI_JOB_ACTIVE && !job->ending && !job->paused && !job->waits && job->policy.ready &&
 		dlsi_job_held_back(job) == HELD_BACK_NOT;
 	if (ready == job->offered)
 		return;

@@ -14,15 +14,16 @@
 enum { NUMBER_DIGITS = 16, PLACE_BYTES = NUMBER_DIGITS + DLSI_ID_TEXT_BYTES + 1 };
 
 #define SET(state) (1U << (state))
-#define PAUSED     SET(0) /* no state of the lifecycle, yet one for people */
-#define LIVE       (SET(DLSI_JOB_PROPOSED) | SET(DLSI_JOB_ACTIVE) | PAUSED)
+#define PAUSED     SET(0)                   /* no state of the lifecycle, yet one for people */
+#define WAITING    SET(DLSI_JOB_FAILED + 1) /* the same */
+#define LIVE       (SET(DLSI_JOB_PROPOSED) | SET(DLSI_JOB_ACTIVE) | PAUSED | WAITING)
 #define ENDED      (SET(DLSI_JOB_DONE) | SET(DLSI_JOB_CANCELLED) | SET(DLSI_JOB_FAILED))
 
 /* What "state" may say, and the states of a job that are meant. */
 static const char *const words[] = {
-	"live", "ended", "all", "proposed", "active", "paused", "done", "cancelled", "failed", NULL};
+	"live", "ended", "all", "proposed", "active", "paused", "waiting", "done", "cancelled", "failed", NULL};
 static const unsigned states[] = {LIVE, ENDED, LIVE | ENDED, SET(DLSI_JOB_PROPOSED), SET(DLSI_JOB_ACTIVE), PAUSED,
-	SET(DLSI_JOB_DONE), SET(DLSI_JOB_CANCELLED), SET(DLSI_JOB_FAILED)};
+	WAITING, SET(DLSI_JOB_DONE), SET(DLSI_JOB_CANCELLED), SET(DLSI_JOB_FAILED)};
 
 /* One walk over the jobs that live and then over those that have ended. */
 struct walk {
@@ -68,6 +69,13 @@ static const struct job *job_of(const struct dlsi_list *node)
 	return dlsi_list_entry(node, struct job, node);
 }
 
+static unsigned state_of(const struct job *job)
+{
+	if (job->state == DLSI_JOB_ACTIVE && (job->paused || job->waits))
+		return job->paused ? PAUSED : WAITING;
+	return SET(job->state);
+}
+
 /* Those from `node` on whose number is above `floor`. */
 static void walk_live(struct walk *walk, const struct dlsi_list *node, uint64_t floor)
 {
@@ -77,7 +85,7 @@ static void walk_live(struct walk *walk, const struct dlsi_list *node, uint64_t 
 	for (; node != &master->jobs; node = node->next) {
 		const struct job *job = job_of(node);
 		const char *tenant = dlsi_job_tenant(job)->name;
-		unsigned state = job->paused && job->state == DLSI_JOB_ACTIVE ? PAUSED : SET(job->state);
+		unsigned state = state_of(job);
 		bool listed = job->policy.number > floor && is_meant(walk, state, tenant, job->about);
 
 		if (!goes_on(walk, listed, dlsi_describe_job_texts(job))) {

@@ -1,6 +1,7 @@
 /* The master's tables from the records of its log. Recovery applies and decides nothing; what the log's last master had
  * still to decide is made up for in the first turn. */
 #include "core/master_places.h"
+#include "core/master_times.h"
 
 static struct job *replay_submit(struct dlsi_master *master, const struct dlsi_change *change,
 	struct dlsi_payload payload, struct dls_error *err)
@@ -75,6 +76,13 @@ int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t
 	return master->failed || master->releases.failed ? dlsi_fail_memory(err) : 0;
 }
 
+/* While the log was read there was no time: the job's limit begins now. */
+static void begin_anew(struct dlsi_master *master, struct job *job)
+{
+	job->begun_ns = job->released_ns = master->now_ns;
+	dlsi_job_watch(master, job);
+}
+
 void dlsi_master_end_complete_jobs(struct dlsi_master *master)
 {
 	dlsi_list_each (node, &master->jobs) {
@@ -82,6 +90,8 @@ void dlsi_master_end_complete_jobs(struct dlsi_master *master)
 
 		if (job->state == DLSI_JOB_ACTIVE && job->done_items == job->count)
 			dlsi_job_end(master, job, DLSI_JOB_DONE, 0, "");
+		else
+			begin_anew(master, job);
 	}
 	master->recovered = false;
 }

@@ -1,7 +1,8 @@
 /* Job specifications, interned by their bytes: thousands of jobs of one service share one. The master reads only what
  * it schedules by; the rest is the worker's and is checked there.
  *
- *   {"handler": NAME, ...} or {"model": {...}, ...}, and "task_items": N, "resources": {...}, "labels": [...] */
+ *   {"handler": NAME, ...} or {"model": {...}, ...}, and "task_items": N, "resources": {...}, "labels": [...],
+ *    "time_limit_ms": N, "item_time_limit_ms": N */
 #include "core/master_places.h"
 
 #include "base/json.h"
@@ -12,7 +13,8 @@
 
 static int read_members(struct dlsi_master *master, const cJSON *json, struct spec *spec, struct dls_error *err)
 {
-	static const char *const known[] = {"handler", "params", "model", "task_items", "resources", "labels", NULL};
+	static const char *const known[] = {"handler", "params", "model", "task_items", "resources", "labels",
+		"time_limit_ms", "item_time_limit_ms", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(json, "the job specification", known, err);
 	const char *handler = dlsi_json_text(&reader, "handler", NULL);
 	const cJSON *resources = dlsi_json_object(&reader, "resources"), *labels = dlsi_json_array(&reader, "labels");
@@ -23,6 +25,8 @@ static int read_members(struct dlsi_master *master, const cJSON *json, struct sp
 		handler = DLSI_HANDLER_MODEL;
 	}
 	spec->task_items = (uint32_t)dlsi_json_integer(&reader, "task_items", 0, 0, DLSI_TASK_ITEMS);
+	spec->time_limit_ns = (uint64_t)dlsi_json_integer(&reader, "time_limit_ms", 0, 0, DLSI_TIME_LIMIT_MS) * 1000000;
+	(void)dlsi_json_integer(&reader, "item_time_limit_ms", 0, 0, DLSI_TIME_LIMIT_MS); /* the worker's */
 	if (reader.rc)
 		return reader.rc;
 	if (!handler || !*handler || strlen(handler) > DLSI_NAME_BYTES)

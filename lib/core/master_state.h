@@ -22,7 +22,7 @@
 #include "core/releases.h"
 #include "core/resources.h"
 
-enum timer_kind { TIMER_HEARTBEAT, TIMER_WORKER_GRACE, TIMER_CLIENT_GRACE };
+enum timer_kind { TIMER_HEARTBEAT, TIMER_WORKER_GRACE, TIMER_CLIENT_GRACE, TIMER_JOB_LIMIT };
 
 /* Something that is due at some time; the kind says which structure it is a member of. */
 struct timer {
@@ -156,14 +156,23 @@ struct spec {
 	uint32_t length;
 	struct class *class;
 	uint32_t task_items;           /* 0: the master divides */
+	uint64_t time_limit_ns;        /* of each of its jobs, from when it may run; 0: none */
 	struct dlsi_measured measured; /* of the items of its jobs: a new one need not find out */
 };
 
 /* What a job says of itself alone; its texts lie behind it. */
 struct about {
 	const char *name; /* may be empty */
-	unsigned tag_count;
+	unsigned tag_count, after_count;
 	const char *tags[DLSI_TAGS];
+	const char *after[DLSI_AFTER]; /* names of jobs, as dlsi_find_job takes them */
+	enum { AFTER_ENDED, AFTER_SUCCEEDED, AFTER_ANY } after_when;
+};
+
+/* A job waits for another. */
+struct follow {
+	struct dlsi_list node; /* on that one's followers */
+	struct job *follower;
 };
 
 struct job {
@@ -191,6 +200,16 @@ struct job {
 	uint64_t done_items;
 	uint64_t failed_items; /* by what workers said; those of which the client alone has told are not among them */
 	int64_t begun_ns;
+	int64_t released_ns; /* when it could run first */
+	struct timer limit;
+	struct dlsi_list followers; /* jobs that wait for this one */
+	struct follow *follows;     /* those it waits for itself: */
+	unsigned follow_count;
+	unsigned open;            /* that have not ended */
+	bool waits;               /* nothing of it is given out */
+	bool doomed;              /* what it waits for cannot come true any more ... */
+	struct dlsi_id doomed_by; /* ... since this job has ended */
+	struct dlsi_list decided; /* on master->decided: its waiting is over */
 	struct dlsi_ranges retry; /* given back */
 	uint64_t retry_items;
 	uint64_t cursor; /* items from here on have never been given out by this master */
@@ -328,8 +347,9 @@ struct dlsi_master {
 	struct dlsi_list changed; /* jobs, the one that changed last at the end */
 	struct dlsi_list ended;
 	uint64_t ended_count;
-	struct dlsi_map stopped; /* of those that have ended, the ones that a command ended, by id */
-	uint64_t changes;        /* counts them */
+	struct dlsi_list decided; /* jobs whose waiting for others is over */
+	struct dlsi_map stopped;  /* of those that have ended, the ones that a command ended, by id */
+	uint64_t changes;         /* counts them */
 	struct dlsi_map worker_by_incarnation, worker_by_name, client_by_incarnation, handler_by_name;
 	struct dlsi_map job_by_id, spec_by_key, class_by_key, tenant_by_name, task_by_attempt, known;
 	struct dlsi_list loaded[DLSI_DEVICE_CREDITS]; /* devices with a free credit, by the tasks they hold */

@@ -1,6 +1,7 @@
 /* Jobs as clients submit them: the specifications they name, jobs that are new, and jobs that are presented again after
  * a lost connection. */
 #include "core/master_places.h"
+#include "core/master_times.h"
 
 #include "core/share.h"
 #include <string.h>
@@ -145,6 +146,8 @@ static int object(const struct dlsi_master *master, const struct client *client,
 	if (manifest.bytes > DLSI_INLINE_BYTES || (!manifest.handle && !record->manifest.length))
 		return dlsi_fail(
 			err, DLS_ELIMIT, "the job's manifest is missing or too large to travel inside a message");
+	if (record->deadline_ns == DLSI_DEADLINE_PASSED)
+		return dlsi_fail(err, DLS_ELIMIT, "the job's deadline has passed before the master had it");
 	if (record->flags & DLSI_SUBMIT_DURABLE && !master->config.durable)
 		return dlsi_fail(err, DLS_EUNSUPPORTED,
 			"this master cannot keep durable jobs; submit the job attached, with a client that waits for "
@@ -199,8 +202,7 @@ static struct job *new_job(struct dlsi_master *master, struct client *client, co
 	job->durable = record->flags & DLSI_SUBMIT_DURABLE;
 	job->token = record->token;
 	job->policy.priority = record->priority;
-	if (record->deadline_ns && record->deadline_ns < (uint64_t)(INT64_MAX - master->now_ns))
-		job->policy.deadline_ns = master->now_ns + (int64_t)record->deadline_ns;
+	dlsi_job_set_deadline(master, job, record->deadline_ns);
 	dlsi_job_keep_manifest(master, job, manifest);
 	job->manifest_blob = record->manifest;
 	job->manifest_head = record->manifest_head;
@@ -221,6 +223,11 @@ static struct job *admit(struct dlsi_master *master, struct client *client, cons
 
 	if (check_room(master, client, manifest, err) || dlsi_about_read(master, record->about, &about, err))
 		return NULL;
+	if (about && about->after_count && record->flags & DLSI_SUBMIT_DURABLE) {
+		dlsi_free(master->alloc, about);
+		dlsi_fail(err, DLS_EUNSUPPORTED, "a durable job cannot wait for others");
+		return NULL;
+	}
 	job = new_job(master, client, record, manifest, about);
 	if (!job) {
 		dlsi_free(master->alloc, about);
@@ -260,6 +267,11 @@ static void submit_new(struct dlsi_master *master, struct client *client, const 
 	if (!job) {
 		dlsi_releases_add(&master->releases, manifest);
 		refuse(master, client, record, error.code, error.code == DLS_EBUSY ? RETRY_AFTER_MS : 0, error.text);
+		return;
+	}
+	if (dlsi_job_follow(master, job, &error)) {
+		refuse(master, client, record, error.code, error.code == DLS_EBUSY ? RETRY_AFTER_MS : 0, error.text);
+		dlsi_job_destroy(master, job);
 		return;
 	}
 	if (!take_client_side(master, job, record)) {
@@ -302,6 +314,8 @@ static void submit_durable_again(
 	dlsi_list_append(&client->jobs, &job->client_node);
 	job->client = client;
 	job->asked = record->token;
+	dlsi_job_set_deadline(master, job, record->deadline_ns); /* the log does not keep it */
+	dlsi_job_watch(master, job);
 	if (job->state == DLSI_JOB_PROPOSED) /* it is accepted when the log has it */
 		return;
 	accept_again(master, client, job);

@@ -33,6 +33,7 @@ static struct job *create_job(struct dlsi_session *session, const struct dlsi_ev
 	job->spec = (uint32_t)spec;
 	job->count = event->submit.count;
 	job->priority = event->submit.priority;
+	job->deadline_ns = event->submit.deadline_ns;
 	job->durable = event->submit.durable;
 	job->manifest = event->submit.manifest;
 	job->manifest_blob = event->submit.manifest_blob;
@@ -77,6 +78,16 @@ static struct dlsi_numbers received_numbers(struct dlsi_session *session, const 
 	return dlsi_session_numbers(&session->scratch);
 }
 
+/* Until its deadline, as SUBMIT says it. */
+static uint64_t left_ns(const struct dlsi_session *session, const struct job *job)
+{
+	int64_t left = job->deadline_ns - session->link.now_ns;
+
+	if (!job->deadline_ns)
+		return 0;
+	return left > DLSI_DEADLINE_PASSED ? (uint64_t)left : DLSI_DEADLINE_PASSED;
+}
+
 void dlsi_session_post_submit(struct dlsi_session *session, struct job *job)
 {
 	struct dlsi_record record = {.kind = DLSI_SUBMIT};
@@ -95,6 +106,7 @@ void dlsi_session_post_submit(struct dlsi_session *session, struct job *job)
 		.frames = job->manifest.handle != 0,
 		.count = job->count,
 		.priority = job->priority,
+		.deadline_ns = left_ns(session, job),
 		.window_end = job->told_end,
 		.window_bytes = job->told_bytes,
 		.manifest = job->manifest_blob,

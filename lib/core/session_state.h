@@ -26,6 +26,7 @@ struct job {
 	uint32_t about_length;
 	uint64_t count;
 	int32_t priority;
+	int64_t deadline_ns; /* 0: none */
 	bool durable;
 	bool over;        /* for the program; kept until the master says so too */
 	bool accepted;    /* by the master of this connection */

@@ -10,7 +10,9 @@ int dlsi_job_about_write(
 {
 	cJSON *json = cJSON_CreateObject();
 	bool good = json && (!about->name || cJSON_AddStringToObject(json, "name", about->name)) &&
-		    dlsi_json_add_names(json, "tags", about->tags);
+		    dlsi_json_add_names(json, "tags", about->tags) &&
+		    dlsi_json_add_names(json, "after", about->after) &&
+		    (!about->after_when || cJSON_AddStringToObject(json, "after_when", about->after_when));
 	bool empty = good && !json->child;
 	char *text = good && !empty ? dlsi_json_print(alloc, json) : NULL;
 

@@ -9,6 +9,8 @@
 struct dlsi_job_about {
 	const char *name;        /* NULL: none */
 	const char *const *tags; /* NULL-terminated, or NULL */
+	const char *const *after;
+	const char *after_when; /* NULL: ended */
 };
 
 /* *json_out is freed by the caller; NULL if there is nothing to say. Errors: DLS_ELIMIT, DLS_ENOMEM. */

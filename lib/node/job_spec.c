@@ -38,7 +38,10 @@ static bool add_demands(cJSON *json, const struct dlsi_job_spec *spec)
 {
 	return (!spec->task_items || cJSON_AddNumberToObject(json, "task_items", spec->task_items)) &&
 	       dlsi_json_add_resources(json, "resources", spec->resources) &&
-	       dlsi_json_add_names(json, "labels", spec->labels);
+	       dlsi_json_add_names(json, "labels", spec->labels) &&
+	       (!spec->time_limit_ms || cJSON_AddNumberToObject(json, "time_limit_ms", (double)spec->time_limit_ms)) &&
+	       (!spec->item_time_limit_ms ||
+		       cJSON_AddNumberToObject(json, "item_time_limit_ms", (double)spec->item_time_limit_ms));
 }
 
 int dlsi_job_spec_write(const struct dlsi_alloc *alloc, const struct dlsi_job_spec *spec, char **json_out,
@@ -94,12 +97,14 @@ static int read_model(const cJSON *json, struct dlsi_blob *model, struct dls_err
 static int read_object(
 	const struct dlsi_alloc *alloc, const cJSON *json, struct dlsi_job_spec *spec, struct dls_error *err)
 {
-	static const char *const known[] = {"handler", "model", "params", "task_items", "resources", "labels", NULL};
+	static const char *const known[] = {"handler", "model", "params", "task_items", "resources", "labels",
+		"time_limit_ms", "item_time_limit_ms", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(json, what, known, err);
 	const char *handler = dlsi_json_text(&reader, "handler", NULL);
 	const cJSON *model = dlsi_json_object(&reader, "model"), *params = dlsi_json_object(&reader, "params");
 
 	spec->task_items = (uint32_t)dlsi_json_integer(&reader, "task_items", 0, 0, DLSI_TASK_ITEMS);
+	spec->item_time_limit_ms = (uint64_t)dlsi_json_integer(&reader, "item_time_limit_ms", 0, 0, DLSI_TIME_LIMIT_MS);
 	if (reader.rc)
 		return reader.rc;
 	if (!handler == !model)

@@ -1,7 +1,8 @@
 /* What a job asks for, as the JSON that its client writes and workers read; the master looks only at what it schedules
  * by, and passes it on.
  *
- *   {"handler": NAME, "params": {...}, "task_items": N, "resources": {NAME: AMOUNT}, "labels": [NAME]}
+ *   {"handler": NAME, "params": {...}, "task_items": N, "resources": {NAME: AMOUNT}, "labels": [NAME],
+ *    "time_limit_ms": N, "item_time_limit_ms": N}
  *   {"model": {"bundle": HASH, "bytes": N}, ...}
  *
  * As everywhere in JSON, numbers in params are doubles; whole ones above 2^53 belong into strings. */
@@ -13,12 +14,14 @@
 #include <dlsched/resource.h>
 
 struct dlsi_job_spec {
-	const char *handler;    /* NULL: it runs a model */
-	struct dlsi_blob model; /* its bundle */
-	const char *params;     /* a JSON object; NULL is {} */
-	uint32_t task_items;    /* 0: the master divides */
+	const char *handler;         /* NULL: it runs a model */
+	struct dlsi_blob model;      /* its bundle */
+	const char *params;          /* a JSON object; NULL is {} */
+	uint32_t task_items;         /* 0: the master divides */
+	uint64_t item_time_limit_ms; /* 0: none */
 
 	/* The master's alone, so not read. As in dls_job_options. */
+	uint64_t time_limit_ms;
 	const struct dls_resource *resources;
 	const char *const *labels;
 };

@@ -147,6 +147,8 @@ struct dlsi_spec_record {
 	struct dlsi_bytes json;
 };
 
+#define DLSI_DEADLINE_PASSED 1
+
 enum dlsi_submit_flag { DLSI_SUBMIT_DURABLE = 1 };
 
 /* A job, new or presented again. frames is 1 if the manifest follows as a payload frame, else `manifest` names its
@@ -159,7 +161,7 @@ struct dlsi_submit {
 	uint16_t frames;
 	uint64_t count; /* items */
 	int32_t priority;
-	uint64_t deadline_ns;  /* from now; 0: none */
+	uint64_t deadline_ns;  /* from now; 0: none, DLSI_DEADLINE_PASSED: it has passed */
 	uint64_t window_end;   /* results of items below this one may be sent */
 	uint64_t window_bytes; /* and about so many bytes of them may be on their way */
 	struct dlsi_blob manifest;

@@ -69,17 +69,30 @@ static void run_model(struct task *task)
 	task->elapsed_ns = dlsi_inference_run(task->worker->devices[task->device].inference, &files, &task->task);
 }
 
+/* Items that have got nothing have got it for this reason. */
+static void explain_lateness(struct task *task)
+{
+	uint64_t limit_ms = task->job->spec.item_time_limit_ms;
+
+	if (dlsi_task_is_late(&task->task))
+		dlsi_fail(&task->why, DLS_ETIMEOUT,
+			"the task was stopped: its %" PRIu32 " items were not done within the job's limit of %g s each",
+			task->task.count, (double)limit_ms / 1000);
+}
+
 static void run(struct dlsi_work *work)
 {
 	struct task *task = dlsi_list_entry(work, struct task, work);
 
-	if (!dls_task_cancelled(&task->task) && !task->why.code) {
+	if (!dlsi_task_is_dropped(&task->task) && !task->why.code) {
+		dlsi_task_begin(&task->task);
 		if (task->model)
 			run_model(task);
 		else
 			run_handler(task);
+		explain_lateness(task);
 	}
-	if (!dls_task_cancelled(&task->task))
+	if (!dlsi_task_is_dropped(&task->task))
 		dlsi_task_finish(&task->task, &task->why, &task->page, &task->failed);
 	dlsi_loop_post(task->worker->ctx->loop, &task->errand);
 }
@@ -139,7 +152,7 @@ static void end(struct dlsi_errand *errand, int64_t now_ns)
 
 	event.executed.elapsed_ns = task->elapsed_ns;
 	event.executed.failed = task->failed;
-	event.executed.dropped = dls_task_cancelled(&task->task);
+	event.executed.dropped = dlsi_task_is_dropped(&task->task);
 	if (!event.executed.dropped)
 		attach_page(task, &event);
 	destroy(task);
@@ -238,7 +251,7 @@ static void go_on(struct task *task)
 	};
 	int rc = 0;
 
-	if (dls_task_cancelled(&task->task)) {
+	if (dlsi_task_is_dropped(&task->task)) {
 		end_early(task);
 		return;
 	}
@@ -270,6 +283,7 @@ int dlsi_worker_task_execute(struct dls_worker *worker, const struct dlsi_effect
 	task->worker = worker;
 	task->job = dlsi_worker_job_ref(job);
 	task->device = effect->execute.device;
+	task->task.limit_ns = job->spec.item_time_limit_ms * task->task.count * DLSI_MILLISECOND_NS;
 	task->why = job->refused;
 	task->work.run = run;
 	dlsi_list_init(&task->work.node);

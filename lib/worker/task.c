@@ -1,5 +1,6 @@
 #include "worker/task.h"
 
+#include "base/clock.h"
 #include "base/export.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
@@ -57,6 +58,8 @@ int dlsi_task_give(
 	struct dlsi_task_output output = {.count = count, .bytes = count * sizeof *fields};
 	uint8_t *at;
 
+	if (dlsi_task_is_late(task))
+		return dlsi_fail(err, DLS_ETIMEOUT, "the task has taken longer than the job allows");
 	for (unsigned i = 0; i < count; i++)
 		output.bytes += fields[i].bytes.length;
 	if (task->output_bytes - task->outputs[item].bytes + output.bytes > DLSI_RESULT_BYTES)
@@ -186,9 +189,25 @@ DLS_EXPORT const char *dls_task_params(const struct dls_task *task)
 	return task->params;
 }
 
-DLS_EXPORT int dls_task_cancelled(const struct dls_task *task)
+void dlsi_task_begin(struct dls_task *task)
+{
+	if (task->limit_ns)
+		task->late_ns = dlsi_clock_monotonic_ns() + (int64_t)task->limit_ns;
+}
+
+bool dlsi_task_is_dropped(const struct dls_task *task)
 {
 	return atomic_load_explicit(&task->cancelled, memory_order_relaxed);
+}
+
+bool dlsi_task_is_late(const struct dls_task *task)
+{
+	return task->late_ns && dlsi_clock_monotonic_ns() >= task->late_ns;
+}
+
+DLS_EXPORT int dls_task_cancelled(const struct dls_task *task)
+{
+	return dlsi_task_is_dropped(task) || dlsi_task_is_late(task);
 }
 
 DLS_EXPORT int dls_task_item(struct dls_task *task, uint32_t item, const struct dls_tensor **tensors_out,

@@ -21,16 +21,25 @@ struct dls_task {
 	struct dlsi_task_inputs inputs; /* a row per item, added by the maker; none if there are none to be had */
 	struct dlsi_task_output *outputs;
 	uint64_t output_bytes;
-	atomic_bool cancelled;
+	atomic_bool cancelled; /* nobody wants it */
+	uint64_t limit_ns;     /* that it may take once it runs; 0: any time */
+	int64_t late_ns;       /* when that is over; 0: never, or it does not run yet */
 };
+
+/* It begins to run now. */
+void dlsi_task_begin(struct dls_task *task);
+
+/* Nobody wants its results. And: it has taken longer than it may. */
+bool dlsi_task_is_dropped(const struct dls_task *task);
+bool dlsi_task_is_late(const struct dls_task *task);
 
 /* `params` must outlive the task. Errors: DLS_ENOMEM. */
 int dlsi_task_init(struct dls_task *task, const struct dlsi_alloc *alloc, const struct dlsi_id *job, uint64_t attempt,
 	uint64_t first, uint32_t count, const char *params);
 void dlsi_task_fini(struct dls_task *task);
 
-/* Gives an item its result, whatever it had before; the bytes are copied. Errors: DLS_ELIMIT, DLS_ENOMEM (then it has
- * what it had). */
+/* Gives an item its result, whatever it had before; the bytes are copied. Errors: DLS_ELIMIT, DLS_ETIMEOUT (the
+ * task has taken longer than it may), DLS_ENOMEM; then it has what it had. */
 int dlsi_task_give(
 	struct dls_task *task, uint32_t item, const struct dlsi_field *fields, unsigned count, struct dls_error *err);
 

@@ -286,3 +286,18 @@ def test_jobs_say_what_they_are_and_ask_for(client, master):
 def test_job_options_out_of_range_are_one_sentence(client, options, sentence):
     with pytest.raises(errors.EINVAL, match=sentence):
         client.job(handler="echo", **options)
+
+
+def test_jobs_have_limits_and_wait_for_others(client, worker):
+    worker.handle("sleepy", lambda item: wait_until(item.cancelled) or item.inputs[0])
+    worker.handle("echo", lambda item: item.inputs[0])
+    worker.start()
+    late = client.job(handler="sleepy", item_time_limit=0.05).add(numpy.zeros(1)).submit()
+    after = client.job(handler="echo", after=[late], after_when="ended").add(numpy.zeros(1)).submit()
+    assert [type(result.error) for result in late] == [errors.ETIMEOUT]
+    assert [result.error for result in after] == [None]
+    with pytest.raises(errors.ELIMIT, match="deadline"):
+        list(client.job(handler="sleepy", deadline=0.05).add(numpy.zeros(1)).submit())
+    for options in (dict(deadline=-0.001), dict(after_when="ended"), dict(after=["x"], after_when="never")):
+        with pytest.raises(errors.EINVAL):
+            client.job(handler="echo", **options)

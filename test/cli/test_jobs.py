@@ -302,3 +302,37 @@ def test_a_job_that_asks_for_too_much_is_put_off(programs, numbers):
     for words, part in bad:
         ended = programs.submit(master, "run", "--handler", "number", *words, *numbers(1))
         assert ended.code in (2, 4) and part in ended.err, ended.err
+
+
+def test_items_that_take_too_long_fail_alone(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    words = ["--handler", "hold", "--params", json.dumps({"gate": str(tmp_path / "gate")}), "--item-time-limit", 0.05]
+    ended = programs.submit(master, "run", "--json", "--task-items", 1, *words, *numbers(2))
+    assert ended.code == 1
+    assert [item["error"] for item in ended.items()] == ["DLS_ETIMEOUT"] * 2
+    assert "the job's limit of 0.05 s each" in ended.items()[0]["text"]
+
+
+def test_a_job_that_is_late_fails_with_a_sentence(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    words = ["--handler", "hold", "--params", json.dumps({"gate": str(tmp_path / "gate")}), *numbers(1)]
+    for option, part in (("--deadline", "the job's deadline has passed"), ("--time-limit", "the job's time limit of 0.1 s")):
+        ended = programs.submit(master, "run", option, 0.1, *words)
+        assert ended.code == 4 and part in ended.err, ended.err
+
+
+def test_a_job_waits_for_another(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    params = json.dumps({"gate": str(tmp_path / "gate")})
+    run = ["run", "--master", master.endpoint, "--handler"]
+    first = programs.start("dls-submit", *run, "hold", "--params", params, *numbers(1))
+    name = wait_until(lambda: programs.submit(master, "list", "--json").objects()[0]["jobs"], "the job")[0]["job"]
+    second = programs.start("dls-submit", *run, "number", "--after", name, "--quiet", *numbers(1))
+    wait_until(lambda: programs.submit(master, "list", "--state", "waiting", "--json").objects()[0]["jobs"], "the other")
+    (tmp_path / "gate").touch()
+    assert (first.finish().code, second.finish().code) == (0, 0)
+    unknown = programs.submit(master, *run[:1], "--handler", "number", "--after", "0" * 32, *numbers(1))
+    assert unknown.code == 4 and "the master knows no job" in unknown.err

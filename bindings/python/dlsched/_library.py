@@ -81,6 +81,11 @@ class JobOptions(Sized):
         ("tags", POINTER(c_char_p)),
         ("resources", POINTER(Resource)),
         ("labels", POINTER(c_char_p)),
+        ("deadline_ms", c_int64),
+        ("time_limit_ms", c_uint64),
+        ("item_time_limit_ms", c_uint64),
+        ("after", POINTER(c_char_p)),
+        ("after_when", c_char_p),
     ]
 
 

@@ -16,6 +16,13 @@ def milliseconds(timeout):
     return -1 if timeout is None else math.ceil(timeout * 1000)
 
 
+def whole_milliseconds(seconds):
+    """As a job's options have them: None is 0, and what is not 0 does not become it."""
+    if not seconds:
+        return 0
+    return math.ceil(seconds * 1000) if seconds > 0 else math.floor(seconds * 1000)
+
+
 def name_of(job):
     """The id of a Job, or what a user wrote to name one."""
     return encode(job.id if isinstance(job, Job) else job)
@@ -66,6 +73,11 @@ class Client(Handle):
         tags=None,
         resources=None,
         labels=None,
+        deadline=None,
+        time_limit=None,
+        item_time_limit=None,
+        after=None,
+        after_when=None,
     ):
         """A new job for a model folder, or for the handlers that workers registered under a name.
 
@@ -73,6 +85,11 @@ class Client(Handle):
         `task_items` is how many items go to a worker at once (0: chosen from the measured time of an item).
         jobs() finds it by its `name` and by each of its `tags`. `resources` are amounts by name that each of its tasks
         takes of a worker while it runs, {"cores": 2}; `labels` are those that a worker must have.
+
+        `deadline` is in how many seconds from submit() it must be done, `time_limit` how many it may take once it may
+        run, or it fails with ELIMIT; `item_time_limit` how many a task may take for each of its items, or those fail
+        that have no result by then. It waits `after` other jobs, Jobs or ids, until all have "ended", have "succeeded",
+        or "any" has ended (`after_when`).
         """
         options = JobOptions(
             model=None if model is None else os.fsencode(model),
@@ -85,6 +102,11 @@ class Client(Handle):
             tags=encode_names(tags),
             resources=encode_resources(resources),
             labels=encode_names(labels),
+            deadline_ms=whole_milliseconds(deadline),
+            time_limit_ms=whole_milliseconds(time_limit),
+            item_time_limit_ms=whole_milliseconds(item_time_limit),
+            after=encode_names([name_of(job).decode() for job in after or ()]),
+            after_when=encode(after_when),
         )
         with self._use() as pointer:
             job = Job(create(lib.dls_job_create, pointer, options), self, self._jobs.discard)
