@@ -163,7 +163,7 @@ static void test_refuses_what_is_wrong(void **state)
 	options.handler = "echo";
 	options.key = "mine";
 	assert_int_equal(dls_function_create(site.client, &options, &function, &err), DLS_EINVAL);
-	assert_string_equal(err.text, "a function has neither a key nor a notify; jobs have");
+	assert_string_equal(err.text, "a function has no key, notify, deadline or after; jobs have");
 	options.key = NULL;
 	assert_int_equal(dls_function_create(site.client, &options, NULL, &err), DLS_EINVAL);
 	function = make_function(&site, "echo");
