@@ -4,6 +4,7 @@
 #include "core/master_places.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -168,7 +169,8 @@ static void add_expected_end(const struct job *job, cJSON *json)
 	unsigned devices = count_devices(job);
 
 	if (devices && job->spec->measured.item_ns)
-		add_ms(json, "expected_ms", (int64_t)((double)left * (double)job->spec->measured.item_ns / devices));
+		cJSON_AddNumberToObject(json, "expected_ms",
+			round((double)left * (double)job->spec->measured.item_ns / devices / 1e3) / 1e3);
 }
 
 static void list_tasks(struct request *request, const struct job *job)

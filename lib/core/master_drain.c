@@ -60,6 +60,7 @@ static int find_worker(struct request *request, struct worker **worker_out)
 	struct dlsi_id key = dlsi_hash_key(name, strlen(name));
 	struct worker *worker = dlsi_map_get(&request->master->worker_by_name, &key);
 
+	dlsi_json_require(&request->reader, "worker");
 	if (request->reader.rc)
 		return request->reader.rc;
 	if (!worker)

@@ -34,5 +34,5 @@ int dlsi_policy_find(const char *name, const struct dlsi_policy_ops **ops_out, s
 		}
 		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", policies[i]->name);
 	}
-	return dlsi_fail(err, DLS_EINVAL, "there is no policy %s; there are: %s", name, names);
+	return dlsi_fail(err, DLS_EINVAL, "there is no policy %.64s; there are: %s", name, names);
 }

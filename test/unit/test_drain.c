@@ -127,7 +127,7 @@ static void test_worker_that_leaves(void **state)
 	assert_int_equal(unit_machine_count(&master, ONE, DLSI_ASSIGN), 0);
 	unit_ask_in_vain(&master, "{\"command\":\"undrain\",\"worker\":\"one\"}", DLS_ESTATE, "leave by itself");
 	unit_ask_in_vain(&master, "{\"command\":\"drain\",\"worker\":\"two\"}", DLS_ENOTFOUND, "no worker \"two\"");
-	unit_ask_in_vain(&master, "{\"command\":\"drain\"}", DLS_ENOTFOUND, "no worker");
+	unit_ask_in_vain(&master, "{\"command\":\"drain\"}", DLS_EINVAL, "\"worker\" is missing");
 	unit_machine_fini(&master);
 }
 

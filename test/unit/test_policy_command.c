@@ -2,6 +2,7 @@
 #include "base/limits.h"
 #include "test/unit/commands.h"
 #include "test/unit/unit.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { WORKER = 1, OTHER, TASKS = 60 };
@@ -26,6 +27,7 @@ static void ask(struct unit_machine *master, const char *question, const char *m
 static void test_policy_is_shown_and_exchanged(void **state)
 {
 	struct unit_machine master;
+	char longest[1100];
 
 	(void)state;
 	begin(&master, 8);
@@ -34,6 +36,8 @@ static void test_policy_is_shown_and_exchanged(void **state)
 		"priority");
 	ask(&master, "{\"command\":\"status\"}", "policy", "priority");
 	unit_ask_in_vain(&master, "{\"command\":\"policy\",\"name\":\"fastest\"}", DLS_EINVAL, "leastloaded");
+	snprintf(longest, sizeof longest, "{\"command\":\"policy\",\"name\":\"%01000d\"}", 0);
+	unit_ask_in_vain(&master, longest, DLS_EINVAL, "leastloaded"); /* what there is, however long the name */
 	unit_ask_in_vain(
 		&master, "{\"command\":\"policy\",\"name\":\"drf\",\"params\":{\"x\":1}}", DLS_EINVAL, "\"x\"");
 	unit_ask_in_vain(&master, "{\"command\":\"policy\",\"params\":{\"x\":1}}", DLS_EINVAL, "name");
@@ -186,6 +190,22 @@ static void test_quota_of_a_tenant(void **state)
 	unit_machine_fini(&master);
 }
 
+/* Longer than nanoseconds can count: 2^40 items of 100 s. */
+static void test_far_ends_are_expected(void **state)
+{
+	struct unit_machine master;
+	cJSON *answer;
+
+	(void)state;
+	begin(&master, 1);
+	measure(&master, 1, WORKER, 100 * (uint64_t)UNIT_S);
+	unit_machine_say(&master, UNIT_ASKER, unit_submit(2, 0, DLSI_JOB_ITEMS));
+	answer = unit_ask(&master, "{\"command\":\"job\",\"job\":\"02000000\"}");
+	assert_true(unit_number(answer, "expected_ms") > 1e16);
+	cJSON_Delete(answer);
+	unit_machine_fini(&master);
+}
+
 UNIT_MAIN(test_quota_of_a_tenant, test_policy_is_shown_and_exchanged, test_nothing_is_lost_or_doubled_by_an_exchange,
 	test_weights_of_tenants, test_weights_leave_room_for_tenants,
-	test_deadlines_are_held_against_who_is_fastest_now)
+	test_deadlines_are_held_against_who_is_fastest_now, test_far_ends_are_expected)
