@@ -29,6 +29,8 @@ static const char *objection(const struct job *job, const struct device *device)
 		return "it chose a job that has nothing to give out";
 	if (!dlsi_device_can_take(device, job->queue->class))
 		return "it chose a device that cannot take a task of the job";
+	if (!dlsi_tenant_may(job->queue))
+		return "it chose a job whose tenant has as much as its quota allows";
 	return NULL;
 }
 

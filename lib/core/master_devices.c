@@ -117,7 +117,7 @@ static size_t collect(
 
 		if (count == limit)
 			break;
-		if (dlsi_class_suits(class, device->worker) && fits(class, device))
+		if (dlsi_device_can_take(device, class))
 			devices[count++] = &device->policy;
 	}
 	return count;

@@ -32,7 +32,7 @@ static struct dlsi_policy_device *least_loaded(void *master, const struct dlsi_p
 static bool can_take(void *master, const struct dlsi_policy_queue *queue, const struct dlsi_policy_device *device)
 {
 	(void)master;
-	return dlsi_device_can_take(device_of(device), class_of(queue));
+	return dlsi_tenant_may(queue_of(queue)) && dlsi_device_can_take(device_of(device), class_of(queue));
 }
 
 static struct dlsi_policy_expectation expect(

@@ -107,8 +107,8 @@ struct dlsi_policy_ops {
 	uint32_t size;
 	const char *name;
 
-	/* `params` is an object, or NULL for none: one that is not known is DLS_EINVAL, like one out of range. Errors:
-	 * that, DLS_ENOMEM. */
+	/* `params` is an object: one that is not known is DLS_EINVAL, like one out of range. Errors: that, DLS_ENOMEM.
+	 */
 	int (*create)(const struct dlsi_alloc *alloc, const cJSON *params, void **policy_out, struct dls_error *err);
 	void (*destroy)(void *policy);
 

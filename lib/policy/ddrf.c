@@ -4,11 +4,6 @@
 
 #define CANDIDATES 16
 
-static void ready(void *ordered, struct dlsi_policy_job *job)
-{
-	dlsi_ordered_put(ordered, job, -(int64_t)job->priority);
-}
-
 /* What pairs are compared by, in this order. */
 struct claim {
 	double there, everywhere; /* shares over weight */
@@ -69,7 +64,7 @@ const struct dlsi_policy_ops dlsi_policy_ddrf = {
 	.name = "ddrf",
 	.create = dlsi_ordered_create_plain,
 	.destroy = dlsi_ordered_destroy,
-	.ready = ready,
+	.ready = dlsi_ordered_ready_by_priority,
 	.idle = dlsi_ordered_idle,
 	.choose = choose,
 };

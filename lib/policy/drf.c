@@ -3,11 +3,6 @@
 #include "policy/ordered.h"
 #include "policy/placement.h"
 
-static void ready(void *ordered, struct dlsi_policy_job *job)
-{
-	dlsi_ordered_put(ordered, job, -(int64_t)job->priority);
-}
-
 static double share(const struct dlsi_policy_view *view, const struct dlsi_policy_tenant *tenant)
 {
 	return dlsi_resources_dominant(&tenant->used, view->total) / tenant->weight;
@@ -37,7 +32,7 @@ const struct dlsi_policy_ops dlsi_policy_drf = {
 	.name = "drf",
 	.create = dlsi_ordered_create_plain,
 	.destroy = dlsi_ordered_destroy,
-	.ready = ready,
+	.ready = dlsi_ordered_ready_by_priority,
 	.idle = dlsi_ordered_idle,
 	.choose = choose,
 };

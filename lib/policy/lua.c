@@ -17,7 +17,7 @@ struct seen {
 };
 
 struct policy {
-	struct dlsi_ordered ordered;
+	struct dlsi_ordered ordered; /* first: the table has its functions */
 	struct dlsi_script *script;
 	struct seen seen[QUEUES];
 	size_t seen_count;
@@ -297,14 +297,6 @@ static int create(const struct dlsi_alloc *alloc, const cJSON *params, void **po
 	return 0;
 }
 
-/* In a queue by priority, then in the order of their arrival. */
-static void ready(void *arg, struct dlsi_policy_job *job)
-{
-	struct policy *policy = arg;
-
-	dlsi_ordered_put(&policy->ordered, job, -(int64_t)job->priority);
-}
-
 static void begin_turn(struct policy *policy, const struct dlsi_policy_view *view)
 {
 	policy->turn = view->turn;
@@ -347,7 +339,7 @@ const struct dlsi_policy_ops dlsi_policy_lua = {
 	.name = "lua",
 	.create = create,
 	.destroy = destroy,
-	.ready = ready,
+	.ready = dlsi_ordered_ready_by_priority,
 	.idle = dlsi_ordered_idle,
 	.choose = choose,
 	.excuse = excuse,

@@ -56,6 +56,18 @@ void dlsi_ordered_idle(void *ordered, struct dlsi_policy_job *job)
 		dlsi_list_remove(&job->queue->node);
 }
 
+void dlsi_ordered_ready_by_priority(void *ordered, struct dlsi_policy_job *job)
+{
+	dlsi_ordered_put(ordered, job, -(int64_t)job->priority);
+}
+
+void dlsi_ordered_ready_in_turn(void *arg, struct dlsi_policy_job *job)
+{
+	struct dlsi_ordered *ordered = arg;
+
+	dlsi_ordered_put(ordered, job, ordered->number++);
+}
+
 bool dlsi_ordered_by_key(
 	const struct dlsi_policy_view *view, const struct dlsi_policy_job *a, const struct dlsi_policy_job *b)
 {
@@ -77,6 +89,15 @@ bool dlsi_ordered_choose(const struct dlsi_ordered *ordered, const struct dlsi_p
 	if (best.job)
 		*choice_out = best;
 	return best.job != NULL;
+}
+
+bool dlsi_ordered_choose_in_turn(struct dlsi_ordered *ordered, const struct dlsi_policy_view *view,
+	dlsi_ordered_place *place, struct dlsi_policy_choice *choice_out)
+{
+	if (!dlsi_ordered_choose(ordered, view, dlsi_ordered_by_key, place, choice_out))
+		return false;
+	dlsi_ordered_ready_in_turn(ordered, choice_out->job);
+	return true;
 }
 
 bool dlsi_ordered_choose_by_key(

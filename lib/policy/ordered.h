@@ -18,6 +18,8 @@ int dlsi_ordered_create(const struct dlsi_alloc *alloc, int64_t number, void **o
 int dlsi_ordered_create_plain(
 	const struct dlsi_alloc *alloc, const cJSON *params, void **ordered_out, struct dls_error *err);
 void dlsi_ordered_destroy(void *ordered);
+void dlsi_ordered_ready_by_priority(void *ordered, struct dlsi_policy_job *job); /* and then by arrival */
+void dlsi_ordered_ready_in_turn(void *ordered, struct dlsi_policy_job *job);     /* behind all others; counts turns */
 void dlsi_ordered_idle(void *ordered, struct dlsi_policy_job *job);
 bool dlsi_ordered_choose_by_key(
 	void *ordered, const struct dlsi_policy_view *view, struct dlsi_policy_choice *choice_out);
@@ -39,6 +41,10 @@ typedef bool dlsi_ordered_place(
 /* The first job, by `before`, of those that `place` finds a device for; false if there is none. */
 bool dlsi_ordered_choose(const struct dlsi_ordered *ordered, const struct dlsi_policy_view *view,
 	dlsi_ordered_before *before, dlsi_ordered_place *place, struct dlsi_policy_choice *choice_out);
+
+/* The same by keys, of jobs that take turns: the one that is chosen has its next turn after all others. */
+bool dlsi_ordered_choose_in_turn(struct dlsi_ordered *ordered, const struct dlsi_policy_view *view,
+	dlsi_ordered_place *place, struct dlsi_policy_choice *choice_out);
 
 /* The first job of a queue that has some. */
 struct dlsi_policy_job *dlsi_ordered_first(const struct dlsi_policy_queue *queue);

@@ -379,6 +379,27 @@ static void test_choices_that_cannot_be(void **state)
 	}
 }
 
-UNIT_MAIN(test_tenants_in_the_order_of_their_names, test_the_device_that_knows_the_work,
+/* A script sees two free devices and chooses both: its tenant's quota allows one, and the script has not failed. */
+static void test_a_quota_bounds_a_script(void **state)
+{
+	struct given given = {.count = 0};
+	struct unit_machine master;
+	cJSON *answer;
+
+	(void)state;
+	begin(&master, 1);
+	unit_register_worker(&master, SECOND, 2, "two", 1, "work");
+	use(&master, "function choose(view) " ONE_OF_EACH " end");
+	cJSON_Delete(unit_ask(&master, "%s", "{\"command\":\"tenant\",\"name\":\"alice\",\"quota\":{\"devices\":1}}"));
+	register_tenant(&master, ALICE, "alice");
+	submit(&master, ALICE, 1, 5, &given);
+	assert_int_equal(given.count, 1);
+	answer = unit_ask(&master, "{\"command\":\"policy\"}%s", "");
+	assert_string_equal(unit_text(answer, "policy"), "lua");
+	cJSON_Delete(answer);
+	unit_machine_fini(&master);
+}
+
+UNIT_MAIN(test_a_quota_bounds_a_script, test_tenants_in_the_order_of_their_names, test_the_device_that_knows_the_work,
 	test_whatever_a_script_does_nothing_is_lost, test_the_policy_before_takes_over, test_scripts_that_are_refused,
 	test_choices_that_cannot_be)
