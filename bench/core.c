@@ -1,6 +1,6 @@
 /* Tasks that the state machines push through in a second of processor time, on one thread: a master, workers that do
  * nothing and a client, with messages handed over in memory. One JSON line each. What sockets, loops and threads cost
- * is bench/tasks.py's.
+ * is bench/dispatch.py's.
  *
  * core.workers_N: one job of single items over N workers. core.jobs_10000: as many jobs wait, 1,000 workers are all
  * busy. */

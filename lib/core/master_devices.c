@@ -93,6 +93,8 @@ static bool fits(const struct class *class, const struct device *device)
 {
 	struct dlsi_resources reserved = device->worker->reserved, own = device->reserved;
 
+	if (dlsi_resources_cover(&own, &class->demand)) /* beside others like it */
+		return true;
 	dlsi_resources_take(&reserved, &own);
 	dlsi_resources_raise(&own, &class->demand);
 	dlsi_resources_add(&reserved, &own);
