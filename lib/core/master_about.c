@@ -1,5 +1,5 @@
-/* What a submission says of its job alone: what people call it. Jobs of one kind share a specification; this they do
- * not share.
+/* What a submission says of its job alone: what people call it, and after which others it runs. Jobs of one kind share
+ * a specification; this they do not share.
  *
  *   {"name": TEXT, "tags": [TEXT, ...], "after": [JOB, ...], "after_when": "ended" | "succeeded" | "any"} */
 #include "core/master_commands.h"
