@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""How files look: each opens with what it is for, has one include guard of its own, and stays short enough to be read."""
+"""How files look: each opens with what it is for, has one include guard of its own, stays short enough to be read,
+and is of one version."""
 import re
 
 import source
 
 FUNCTION_LINES, FILE_LINES = 70, 600
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
+UNMERGED = re.compile(r"^(<{7}|>{7}) .*", re.MULTILINE)
 
 
 def opens_with_comment(root, path, text):
@@ -44,7 +46,16 @@ def guard(path, text, guards):
         guards[match.group(1)] = path
 
 
+def unmerged(root):
+    pages = [path.relative_to(root) for path in sorted(source.pathlib.Path(root).glob("*.md"))]
+    for path in pages + source.files(root, ".c", ".h", ".py", ".md", ".json", below=(*source.FOLDERS, "docs")):
+        text = source.read(root, path)
+        for match in UNMERGED.finditer(text):
+            yield f"{path}:{source.line_of(text, match.start())}: {match.group()}: two versions stand side by side, keep one"
+
+
 def rule(root):
+    yield from unmerged(root)
     guards = {}
     for path in source.files(root, ".c", ".h", ".py", ".sh"):
         text = source.read(root, path)

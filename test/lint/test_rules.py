@@ -154,6 +154,8 @@ BROKEN = {
     "guard used twice": ("shape", {"lib/core/error.h": "/* E. */\n#ifndef DLSI_ERROR_H\n#define DLSI_ERROR_H\n#endif\n"},
                          "its include guard DLSI_ERROR_H is that of"),
     "unfinished": ("shape", {"lib/base/x.c": "/* X. */\n/* TODO */\n"}, "lib/base/x.c:2: TODO"),
+    "unmerged page": ("shape", {"docs/x.md": "<<<<<<< HEAD\none\n=======\n"}, "docs/x.md:1: <<<<<<< HEAD"),
+    "unmerged page above": ("shape", {"X.md": "\n>>>>>>> e6df649 (X)\n"}, "X.md:2: >>>>>>> e6df649"),
     "header that does not stand alone": ("headers", {"include/dlsched/x.h": "/* X. */\nsize_t dls_x(void);\n"}, "size_t"),
     "header that is not C++": ("headers", {"include/dlsched/x.h": "/* X. */\nvoid dls_x(int class);\n"}, "class"),
     "layout": ("format", {"lib/base/x.c": "/* X. */\nint  dlsi_x;\n"}, "lib/base/x.c:2:4"),
