@@ -27,6 +27,7 @@ LIB_O     := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(ISA_C),$(wildcard lib/*/
 PROGRAMS  := $(patsubst cli/%.c,$(BUILD)/%,$(wildcard cli/dls-*.c))
 CLI_O     := $(patsubst %.c,$(BUILD)/%.o,$(filter-out cli/dls-%,$(wildcard cli/*.c)))
 EXAMPLES  := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+PLUGINS   := $(patsubst %.c,$(BUILD)/%.so,$(wildcard examples/policies/*.c))
 BENCHES   := $(patsubst %.c,$(BUILD)/%,$(filter-out %_tool.c,$(wildcard bench/*.c)))
 FUZZERS   := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/*.c))
 TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard test/*/*_tool.c bench/*_tool.c))
@@ -150,6 +151,11 @@ $(EXAMPLES): %: %.o $(BUILD)/libdlsched.so
 	$(say) LINK $@
 	$(LINK) -Wl,-rpath,'$$ORIGIN/..' -o $@ $< -L$(BUILD) -ldlsched
 
+$(PLUGINS): $(BUILD)/%.so: %.c include/dlsched/policy.h $(BUILD)/flags
+	$(say) LINK $@
+	mkdir -p $(@D)
+	$(CC) $(PUBLIC) -fPIC $(CPPFLAGS) $(CFLAGS) $(WERROR) $(LDFLAGS) -shared -o $@ $<
+
 # A file that changes only when its content does: the flags, what goes into the library, where programs look for it.
 stamp = mkdir -p $(@D); echo '$1' | cmp -s - $@ || echo '$1' >$@
 
@@ -206,7 +212,7 @@ RUN_PYTEST := $(if $(T),$(foreach t,$(T),$(call pytest,$t)),$(PYTESTS))
 RUN_PYTEST := $(if $(SANITIZER),$(filter-out test/lint/% test/install/% test/models/% test/bindings/%,$(RUN_PYTEST)),$(RUN_PYTEST))
 RUN        := $(strip $(RUN_UNIT) $(RUN_SIM) $(RUN_LINT) $(RUN_PYTEST))
 
-tests: all $(EXAMPLES) $(if $(RUN_PYTEST),$(TOOLS)) $(if $(WITH_CMOCKA),$(RUN_UNIT)) $(RUN_SIM) \
+tests: all $(EXAMPLES) $(PLUGINS) $(if $(RUN_PYTEST),$(TOOLS)) $(if $(WITH_CMOCKA),$(RUN_UNIT)) $(RUN_SIM) \
 		$(if $(RUN_PYTEST),$(if $(filter 0,$(DEPS)),,$(VENV_STAMP)))
 	$(if $(RUN),,$(error no test is called $(T)))
 	BUILD=$(abspath $(BUILD)) PYTEST=$(wildcard $(VENV)/bin/pytest) test/run.sh $(RUN)

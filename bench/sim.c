@@ -232,7 +232,7 @@ static void measure_all(int argc, char **argv, const struct model *model, unsign
 
 		snprintf(figure, sizeof figure, "sim.%s.n%u.%c%s%s", model->name, workers, place, i ? "." : "",
 			i ? policies[i] : "");
-		if (is_wanted(argc, argv, figure) && dlsi_policy_find(policies[i], &policy, NULL) == 0)
+		if (is_wanted(argc, argv, figure) && dlsi_policy_find(dlsi_policies, policies[i], &policy, NULL) == 0)
 			measure(figure, model, workers, place, policy);
 	}
 }
@@ -245,8 +245,9 @@ int main(int argc, char **argv)
 		for (unsigned workers = 10; workers <= 10000; workers *= 10)
 			for (char place = 'a'; place <= 'c'; place++)
 				measure_all(argc, argv, &models[i], workers, place);
-	if (is_wanted(argc, argv, "sched.feedback.makespan") && dlsi_policy_find("feedback", &policy, NULL) &&
-		dlsi_policy_find(policies[0], &policy, NULL))
+	if (is_wanted(argc, argv, "sched.feedback.makespan") &&
+		dlsi_policy_find(dlsi_policies, "feedback", &policy, NULL) &&
+		dlsi_policy_find(dlsi_policies, policies[0], &policy, NULL))
 		return 1;
 	if (is_wanted(argc, argv, "sched.feedback.makespan"))
 		measure_mix(policy);

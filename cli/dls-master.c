@@ -20,6 +20,7 @@ struct values {
 	const char *policy;
 	const char *policy_params;
 	const char *policy_script;
+	const char *plugins;
 	int64_t heartbeat_ms;
 	int64_t worker_timeout_ms;
 	int64_t client_timeout_ms;
@@ -37,6 +38,8 @@ static const struct cli_option options[] = {
 	{"policy-params", CLI_TEXT, VALUE(policy_params), "JSON", "The policy's parameters, an object."},
 	{"policy-script", CLI_TEXT, VALUE(policy_script), "FILE",
 		"The script of the policy lua, in the place of its parameters."},
+	{"plugins", CLI_TEXT, VALUE(plugins), "DIR",
+		"A folder with policies in C, which can be asked for by their names; nobody else may write to it."},
 	{"heartbeat-ms", CLI_WHOLE, VALUE(heartbeat_ms), "MS", "Between two signs of life.", .otherwise = "1000",
 		.low = 1, .high = LONGEST_MS},
 	{"worker-timeout-ms", CLI_WHOLE, VALUE(worker_timeout_ms), "MS",
@@ -58,6 +61,7 @@ static struct dls_master_options options_of(const struct values *values)
 	options.bind = values->bind;
 	options.insecure = values->insecure;
 	options.policy = values->policy;
+	options.plugins = values->plugins;
 	options.heartbeat_ms = (uint32_t)values->heartbeat_ms;
 	options.worker_timeout_ms = (uint32_t)values->worker_timeout_ms;
 	options.client_timeout_ms = (uint32_t)values->client_timeout_ms;

@@ -92,6 +92,19 @@ static void print_policy(const cJSON *answer)
 	printf("policy: %s\n", query_text(answer, "policy"));
 }
 
+static void print_policies(const cJSON *answer)
+{
+	const char *before = "there are: ";
+	const cJSON *name;
+
+	print_policy(answer);
+	cJSON_ArrayForEach (name, cJSON_GetObjectItemCaseSensitive(answer, "policies")) {
+		printf("%s%s", before, cJSON_GetStringValue(name));
+		before = ", ";
+	}
+	printf("\n");
+}
+
 static void print_tenant(const cJSON *answer)
 {
 	const cJSON *amount;
@@ -104,7 +117,7 @@ static void print_tenant(const cJSON *answer)
 
 static int show_policy(const struct submit *submit, struct dls_client *client, struct dls_error *err)
 {
-	return ask(submit, client, query_begin("policy"), print_policy, err);
+	return ask(submit, client, query_begin("policy"), print_policies, err);
 }
 
 /* {"script": TEXT} */

@@ -2,7 +2,8 @@
  * and the results come back in order.
  *
  * Everything hangs on a context (ctx.h). A program may be a client (client.h, job.h, call.h, control.h), a worker with
- * handlers of its own (worker.h), a master (master.h), all of them in one process (cluster.h), or run a model right
+ * handlers of its own (worker.h), a master (master.h) with policies of its own
+ * (policy.h), all of them in one process (cluster.h), or run a model right
  * here (model.h).
  *
  * Any thread may make any call unless its comment says otherwise. Option structs start with their size and have an
@@ -20,6 +21,7 @@
 #include <dlsched/job.h>
 #include <dlsched/master.h>
 #include <dlsched/model.h>
+#include <dlsched/policy.h>
 #include <dlsched/resource.h>
 #include <dlsched/tensor.h>
 #include <dlsched/version.h>

@@ -21,12 +21,14 @@ struct dls_master_options {
 	uint32_t worker_timeout_ms; /* a silent worker is lost after this; 0: 5,000; at least three heartbeats */
 	uint32_t client_timeout_ms; /* a lost client's jobs are kept so long for its return; 0: 10,000 */
 	const char *policy_params;  /* a JSON object, as docs/policies.md lists them for each policy; NULL: none */
+	const char *plugins; /* a folder with policies in C (dlsched/policy.h) that can be asked for; NULL: none */
 };
 
 #define DLS_MASTER_OPTIONS_INIT DLS_SIZED(struct dls_master_options)
 
 /* Listens when it returns. Errors: DLS_EADDRESS (in use, unresolvable, not allowed), DLS_EDENIED (beyond loopback
- * without `insecure`), DLS_EINVAL, DLS_ENOMEM. */
+ * without `insecure`), DLS_EINVAL, DLS_ENOMEM; of plug-ins DLS_ENOTFOUND (no such folder), DLS_EDENIED (others than
+ * this user and root could change them), DLS_EVERSION (made for another release), DLS_EIO. */
 int dls_master_create(struct dls_ctx *ctx, const struct dls_master_options *options, struct dls_master **master_out,
 	struct dls_error *err);
 

@@ -54,6 +54,7 @@
 #define DLSI_PRIORITY            1000000 /* a job's is between this and minus this */
 #define DLSI_RESOURCE_KINDS      16      /* in use at once by one master */
 #define DLSI_RESOURCE_MOST       1e15    /* of one kind */
+#define DLSI_PLUGINS             32      /* in the folder of one master */
 #define DLSI_CLASS_LABELS        16      /* that one job asks of a worker */
 #define DLSI_TAGS                16      /* of a job */
 #define DLSI_AFTER               16      /* jobs that one waits for */

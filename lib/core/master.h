@@ -26,8 +26,7 @@ struct dlsi_master_config {
 	const cJSON *policy_params;                /* an object; NULL: none */
 	const struct dlsi_policy_ops *last_policy; /* decides if one fails that replaced none; NULL: `policy` does */
 
-	/* The policy of this name, for who asks for another one. Errors: DLS_EINVAL. */
-	int (*find_policy)(const char *name, const struct dlsi_policy_ops **ops_out, struct dls_error *err);
+	const struct dlsi_policy_ops *const *policies; /* that may be asked for, NULL behind them */
 };
 
 /* Errors: DLS_EINVAL, DLS_ENOMEM. */

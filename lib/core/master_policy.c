@@ -64,7 +64,7 @@ int dlsi_master_use_policy(
 	int rc = check(ops, err);
 
 	if (rc == 0)
-		rc = params || none ? ops->create(master->alloc, params ? params : none, &policy, err)
+		rc = params || none ? ops->create(ops, master->alloc, params ? params : none, &policy, err)
 				    : dlsi_fail_memory(err);
 	cJSON_Delete(none);
 	if (rc)
@@ -115,14 +115,19 @@ int dlsi_command_policy(struct request *request)
 	const cJSON *params = dlsi_json_object(&request->reader, "params");
 	const struct dlsi_policy_ops *ops = master->policy_ops;
 	int rc = request->reader.rc;
+	cJSON *names;
 
 	if (rc == 0 && params && !name)
 		rc = dlsi_fail(request->err, DLS_EINVAL, "parameters are of a policy: name it, with them");
 	if (rc == 0 && name)
-		rc = master->config.find_policy(name, &ops, request->err);
+		rc = dlsi_policy_find(master->config.policies, name, &ops, request->err);
 	if (rc == 0 && name)
 		rc = dlsi_master_use_policy(master, ops, params, request->err);
-	if (rc == 0)
-		cJSON_AddStringToObject(request->answer, "policy", master->policy_ops->name);
-	return rc;
+	if (rc)
+		return rc;
+	cJSON_AddStringToObject(request->answer, "policy", master->policy_ops->name);
+	names = cJSON_AddArrayToObject(request->answer, "policies");
+	for (size_t i = 0; master->config.policies[i]; i++)
+		cJSON_AddItemToArray(names, cJSON_CreateString(master->config.policies[i]->name));
+	return 0;
 }

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DLSI_POLICY_ABI 3
+#define DLSI_POLICY_ABI 4
 
 /* Who shares are accounted to. */
 struct dlsi_policy_tenant {
@@ -107,9 +107,10 @@ struct dlsi_policy_ops {
 	uint32_t size;
 	const char *name;
 
-	/* `params` is an object: one that is not known is DLS_EINVAL, like one out of range. Errors: that, DLS_ENOMEM.
-	 */
-	int (*create)(const struct dlsi_alloc *alloc, const cJSON *params, void **policy_out, struct dls_error *err);
+	/* `ops` is this table. `params` is an object: one that is not known is DLS_EINVAL, like one out of range.
+	 * Errors: that, DLS_ENOMEM. */
+	int (*create)(const struct dlsi_policy_ops *ops, const struct dlsi_alloc *alloc, const cJSON *params,
+		void **policy_out, struct dls_error *err);
 	void (*destroy)(void *policy);
 
 	/* Whether a job of so many items may come; NULL: any may. Errors: those of a refused job. */
@@ -127,5 +128,10 @@ struct dlsi_policy_ops {
 	 * the next turn. Errors: it has failed, and another takes its place. */
 	int (*excuse)(void *policy, struct dls_error *err);
 };
+
+/* The policy of this name in a list that NULL ends. Errors: DLS_EINVAL (there is none; the sentence names those there
+ * are). */
+int dlsi_policy_find(const struct dlsi_policy_ops *const *policies, const char *name,
+	const struct dlsi_policy_ops **ops_out, struct dls_error *err);
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/random.h"
-#include "policy/registry.h"
 #include "policy/roundrobin.h"
 #include <string.h>
 
@@ -68,7 +67,6 @@ static struct dlsi_master_config configure_core(const struct dls_master_options 
 		.patience_ns = DLSI_PATIENCE_NS,
 		.client_timeout_ns = options->client_timeout_ms * DLSI_MILLISECOND_NS,
 		.last_policy = &dlsi_policy_roundrobin,
-		.find_policy = dlsi_policy_find,
 	};
 }
 
@@ -101,12 +99,14 @@ static int check_bind(const struct dls_master_options *options, struct dls_error
 }
 
 /* The caller deletes *params_out. */
-static int choose_policy(const struct dls_master_options *options, struct dlsi_master_config *config,
-	cJSON **params_out, struct dls_error *err)
+static int choose_policy(const struct dls_master_options *options, const struct dlsi_plugins *plugins,
+	struct dlsi_master_config *config, cJSON **params_out, struct dls_error *err)
 {
 	const char *text = options->policy_params;
-	int rc = dlsi_policy_find(options->policy, &config->policy, err);
+	int rc;
 
+	config->policies = dlsi_plugins_policies(plugins);
+	rc = dlsi_policy_find(config->policies, options->policy, &config->policy, err);
 	if (rc == 0 && text)
 		rc = dlsi_json_parse(
 			"the policy's parameters", text, strlen(text), DLSI_COMMAND_BYTES, params_out, err);
@@ -120,15 +120,19 @@ int dlsi_node_master_check(const struct dls_master_options *options, struct dls_
 {
 	struct dlsi_master_config config = configure_core(options);
 	struct dlsi_master *core = NULL;
+	struct dlsi_plugins *plugins = NULL;
 	cJSON *params = NULL;
-	int rc = choose_policy(options, &config, &params, err);
+	int rc = dlsi_plugins_open(&dlsi_alloc_libc, options->plugins, &plugins, err);
 
+	if (rc == 0)
+		rc = choose_policy(options, plugins, &config, &params, err);
 	if (rc == 0)
 		rc = check_bind(options, err);
 	if (rc == 0)
 		rc = dlsi_master_create(&dlsi_alloc_libc, &config, &core, err);
 	dlsi_master_destroy(core, NULL);
 	cJSON_Delete(params);
+	dlsi_plugins_close(plugins);
 	return rc;
 }
 
@@ -150,6 +154,7 @@ static void fini(struct dls_master *master)
 	dlsi_master_destroy(master->core, NULL);
 	dlsi_driver_fini(&master->driver);
 	cJSON_Delete(master->policy_params);
+	dlsi_plugins_close(master->plugins);
 	dlsi_free(&master->driver.ctx->alloc, master);
 }
 
@@ -163,7 +168,9 @@ int dlsi_node_master_create(struct dls_ctx *ctx, const struct dls_master_options
 		return dlsi_fail_memory(err);
 	dlsi_driver_init(&master->driver, ctx, &driver_ops);
 	configure(master, options);
-	rc = choose_policy(options, &master->config, &master->policy_params, err);
+	rc = dlsi_plugins_open(&ctx->alloc, options->plugins, &master->plugins, err);
+	if (rc == 0)
+		rc = choose_policy(options, master->plugins, &master->config, &master->policy_params, err);
 	if (rc == 0)
 		rc = check_bind(options, err);
 	if (rc == 0)

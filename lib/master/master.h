@@ -6,6 +6,7 @@
 #define DLSI_NODE_MASTER_H
 
 #include "core/master.h"
+#include "master/plugins.h"
 #include "node/driver.h"
 #include <dlsched/master.h>
 
@@ -13,6 +14,7 @@ struct dls_master {
 	struct dlsi_driver driver; /* first */
 	struct dlsi_master *core;
 	struct dlsi_master_config config;
+	struct dlsi_plugins *plugins;
 	cJSON *policy_params; /* NULL: none */
 	struct dlsi_transport_config transport;
 	char endpoint[DLSI_ENDPOINT_BYTES + 1]; /* with the real port */

@@ -15,12 +15,13 @@ int dlsi_ordered_create(const struct dlsi_alloc *alloc, int64_t number, void **o
 	return 0;
 }
 
-int dlsi_ordered_create_plain(
-	const struct dlsi_alloc *alloc, const cJSON *params, void **ordered_out, struct dls_error *err)
+int dlsi_ordered_create_plain(const struct dlsi_policy_ops *ops, const struct dlsi_alloc *alloc, const cJSON *params,
+	void **ordered_out, struct dls_error *err)
 {
 	static const char *const known[] = {NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(params, "the policy's parameters", known, err);
 
+	(void)ops;
 	return reader.rc ? reader.rc : dlsi_ordered_create(alloc, 0, ordered_out, err);
 }
 

@@ -15,8 +15,8 @@ struct dlsi_ordered {
 int dlsi_ordered_create(const struct dlsi_alloc *alloc, int64_t number, void **ordered_out, struct dls_error *err);
 
 /* As a policy's table has them; _plain: of one that has no parameters and begins with the number 0. */
-int dlsi_ordered_create_plain(
-	const struct dlsi_alloc *alloc, const cJSON *params, void **ordered_out, struct dls_error *err);
+int dlsi_ordered_create_plain(const struct dlsi_policy_ops *ops, const struct dlsi_alloc *alloc, const cJSON *params,
+	void **ordered_out, struct dls_error *err);
 void dlsi_ordered_destroy(void *ordered);
 void dlsi_ordered_ready_by_priority(void *ordered, struct dlsi_policy_job *job); /* and then by arrival */
 void dlsi_ordered_ready_in_turn(void *ordered, struct dlsi_policy_job *job);     /* behind all others; counts turns */

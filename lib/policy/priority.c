@@ -9,12 +9,14 @@
 _Static_assert((INT64_MAX / 2) / DLSI_PRIORITY > (int64_t)AGEING_MS_MOST * NS_PER_MS, "no key overflows");
 
 /* The number is the ageing in nanoseconds. */
-static int create(const struct dlsi_alloc *alloc, const cJSON *params, void **policy_out, struct dls_error *err)
+static int create(const struct dlsi_policy_ops *ops, const struct dlsi_alloc *alloc, const cJSON *params,
+	void **policy_out, struct dls_error *err)
 {
 	static const char *const known[] = {"ageing_ms", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(params, "the policy's parameters", known, err);
 	int64_t ageing_ms = dlsi_json_integer(&reader, "ageing_ms", AGEING_MS, 0, AGEING_MS_MOST);
 
+	(void)ops;
 	return reader.rc ? reader.rc : dlsi_ordered_create(alloc, ageing_ms * NS_PER_MS, policy_out, err);
 }
 

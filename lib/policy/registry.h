@@ -1,11 +1,11 @@
-/* The policies there are, by name. A new one adds its table to the list in registry.c. */
+/* The policies that the library brings. A new one adds its table to the list in registry.c. */
 #ifndef DLSI_POLICY_REGISTRY_H
 #define DLSI_POLICY_REGISTRY_H
 
-#include "base/error.h"
 #include "core/policy_ops.h"
 
-/* Errors: DLS_EINVAL (no such policy; the sentence lists those there are). */
-int dlsi_policy_find(const char *name, const struct dlsi_policy_ops **ops_out, struct dls_error *err);
+enum { DLSI_POLICIES = 8 };
+
+extern const struct dlsi_policy_ops *const dlsi_policies[DLSI_POLICIES + 1]; /* NULL behind them */
 
 #endif

@@ -12,7 +12,7 @@ def admin(programs, master, *words):
 def test_policy_is_shown_and_exchanged_while_a_job_runs(programs, numbers):
     master = programs.master()
     programs.handler(master, "h1")
-    assert admin(programs, master, "policy", "show").out == "policy: roundrobin\n"
+    assert admin(programs, master, "policy", "show").out.startswith("policy: roundrobin\nthere are: roundrobin, leastloaded, ")
     job = programs.start("dls-submit", "run", "--master", master.endpoint, "--handler", "number", "--json", *numbers(400))
     for name in ("leastloaded", "priority", "feedback", "deadline", "drf", "ddrf", "roundrobin"):
         assert admin(programs, master, "policy", "set", name).out == f"policy: {name}\n"
@@ -43,7 +43,7 @@ def test_what_cannot_be_is_said(programs, words, code, says):
     ended = admin(programs, master, *words)
     assert ended.code == code, ended.err
     assert says in ended.err
-    assert admin(programs, master, "policy", "show").out == "policy: roundrobin\n"
+    assert admin(programs, master, "policy", "show").out.startswith("policy: roundrobin\n")
 
 
 def test_parameters_and_weights(programs):
@@ -66,4 +66,4 @@ def test_a_script_is_sent_as_text(programs, tmp_path):
     (tmp_path / "my.lua").write_text("function choose(view) return {} ende")
     ended = admin(programs, master, "policy", "set", "lua", "--script", tmp_path / "my.lua")
     assert (ended.code, "script:1" in ended.err) == (4, True)
-    assert admin(programs, master, "policy", "show").out == "policy: lua\n"
+    assert admin(programs, master, "policy", "show").out.startswith("policy: lua\n")

@@ -32,7 +32,7 @@ static const struct dlsi_policy_ops *draw_policy(struct sim *sim)
 		"roundrobin", "leastloaded", "priority", "feedback", "deadline", "drf", "ddrf"};
 	const struct dlsi_policy_ops *policy = NULL;
 
-	dlsi_policy_find(names[sim_below(sim, sizeof names / sizeof *names)], &policy, NULL);
+	dlsi_policy_find(dlsi_policies, names[sim_below(sim, sizeof names / sizeof *names)], &policy, NULL);
 	return policy;
 }
 
@@ -48,7 +48,7 @@ static struct dlsi_master_config draw_config(struct sim *sim)
 		.durable = sim->keeps_log,
 		.policy = draw_policy(sim),
 		.last_policy = &dlsi_policy_roundrobin,
-		.find_policy = dlsi_policy_find,
+		.policies = dlsi_policies,
 	};
 }
 

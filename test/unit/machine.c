@@ -63,7 +63,7 @@ static void init_master(struct unit_machine *machine, const struct dlsi_alloc *a
 		.patience_ns = patience_ns,
 		.durable = durable,
 		.policy = &dlsi_policy_roundrobin,
-		.find_policy = dlsi_policy_find,
+		.policies = dlsi_policies,
 	};
 	struct dlsi_master *master = NULL;
 

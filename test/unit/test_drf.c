@@ -173,8 +173,8 @@ static void hand_out(const struct instance *instance, double tasks[TENANTS])
 	cJSON *params = cJSON_CreateObject();
 	void *policy;
 
-	assert_int_equal(dlsi_policy_find("drf", &ops, NULL), 0);
-	assert_int_equal(ops->create(unit_alloc(), params, &policy, NULL), 0);
+	assert_int_equal(dlsi_policy_find(dlsi_policies, "drf", &ops, NULL), 0);
+	assert_int_equal(ops->create(ops, unit_alloc(), params, &policy, NULL), 0);
 	cJSON_Delete(params);
 	for (unsigned k = 0; k < KINDS; k++)
 		pool.total.amount[k] = (uint64_t)instance->total[k];

@@ -270,7 +270,7 @@ static void test_master(void **state)
 		.lost_grace_ns = 50000000,
 		.client_timeout_ns = 1000000000,
 		.policy = &dlsi_policy_roundrobin,
-		.find_policy = dlsi_policy_find};
+		.policies = dlsi_policies};
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {

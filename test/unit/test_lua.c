@@ -291,8 +291,10 @@ enum nonsense { AN_IDLE_JOB, A_FULL_DEVICE, AN_EXCUSE };
 static enum nonsense nonsense;
 static struct dlsi_policy_job *last_job;
 
-static int create(const struct dlsi_alloc *alloc, const cJSON *params, void **policy_out, struct dls_error *err)
+static int create(const struct dlsi_policy_ops *ops, const struct dlsi_alloc *alloc, const cJSON *params,
+	void **policy_out, struct dls_error *err)
 {
+	(void)ops;
 	(void)alloc;
 	(void)params;
 	(void)err;

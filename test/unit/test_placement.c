@@ -110,8 +110,8 @@ static void begin(struct cluster *cluster, const char *name, unsigned devices)
 	cluster->device_count = devices;
 	for (unsigned i = 0; i < devices; i++)
 		cluster->devices[i].policy = (struct dlsi_policy_device){.number = i, .credits = CREDITS};
-	assert_int_equal(dlsi_policy_find(name, &cluster->ops, NULL), 0);
-	assert_int_equal(cluster->ops->create(unit_alloc(), params, &cluster->policy, NULL), 0);
+	assert_int_equal(dlsi_policy_find(dlsi_policies, name, &cluster->ops, NULL), 0);
+	assert_int_equal(cluster->ops->create(cluster->ops, unit_alloc(), params, &cluster->policy, NULL), 0);
 	cJSON_Delete(params);
 	cluster->view = (struct dlsi_policy_view){.total = &cluster->total,
 		.least_loaded = least_loaded,

@@ -45,8 +45,8 @@ static void begin(struct cluster *cluster, const char *name, const char *params)
 	cJSON *json = params_of(params);
 
 	memset(cluster, 0, sizeof *cluster);
-	assert_int_equal(dlsi_policy_find(name, &cluster->ops, NULL), 0);
-	assert_int_equal(cluster->ops->create(unit_alloc(), json, &cluster->policy, NULL), 0);
+	assert_int_equal(dlsi_policy_find(dlsi_policies, name, &cluster->ops, NULL), 0);
+	assert_int_equal(cluster->ops->create(cluster->ops, unit_alloc(), json, &cluster->policy, NULL), 0);
 	cJSON_Delete(json);
 	cluster->total.amount[0] = 1000;
 	cluster->view =
@@ -295,8 +295,8 @@ static void test_parameters_that_cannot_be(void **state)
 		struct dls_error error;
 		void *policy = NULL;
 
-		assert_int_equal(dlsi_policy_find(cases[i].policy, &ops, NULL), 0);
-		assert_int_equal(ops->create(unit_alloc(), json, &policy, &error), DLS_EINVAL);
+		assert_int_equal(dlsi_policy_find(dlsi_policies, cases[i].policy, &ops, NULL), 0);
+		assert_int_equal(ops->create(ops, unit_alloc(), json, &policy, &error), DLS_EINVAL);
 		assert_non_null(strstr(error.text, cases[i].says));
 		assert_null(policy);
 		cJSON_Delete(json);
@@ -309,9 +309,9 @@ static void test_registry_names_what_there_is(void **state)
 	struct dls_error error;
 
 	(void)state;
-	assert_int_equal(dlsi_policy_find("roundrobin", &ops, &error), 0);
+	assert_int_equal(dlsi_policy_find(dlsi_policies, "roundrobin", &ops, &error), 0);
 	assert_string_equal(ops->name, "roundrobin");
-	assert_int_equal(dlsi_policy_find("fastest", &ops, &error), DLS_EINVAL);
+	assert_int_equal(dlsi_policy_find(dlsi_policies, "fastest", &ops, &error), DLS_EINVAL);
 	assert_non_null(strstr(error.text, "fastest"));
 	assert_non_null(strstr(error.text, "roundrobin"));
 	assert_non_null(strstr(error.text, "drf"));
