@@ -107,6 +107,22 @@ def test_an_exception_is_the_error_of_its_item_with_the_traceback(client, worker
         results[1].value
 
 
+def test_any_exception_is_only_the_error_of_its_item(client, worker):
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError("no words")
+
+    raised = [SystemExit(3), KeyboardInterrupt(), Mute(), ValueError("ü\0\ud800 " * 3000), MemoryError()]
+
+    def fail(item):
+        raise raised[item.number]
+
+    results = run(client, worker, fail, *[[0]] * len(raised))
+    for result, name in zip(results, ("SystemExit: 3", "KeyboardInterrupt", "", "ValueError: ü??", "MemoryError")):
+        assert type(result.error) is errors.EHANDLER
+        assert name in str(result.error)
+
+
 def test_an_error_of_the_library_keeps_its_code(client, worker):
     def refuse(item):
         raise errors.EUNSUPPORTED("only squares")
@@ -131,7 +147,7 @@ def test_what_is_no_array_cannot_be_returned(client, worker, returned):
 
 def test_what_is_no_array_cannot_be_sent(client):
     job = client.job(handler="any")
-    with pytest.raises(ValueError, match="elements of type float16 cannot be sent"):
+    with pytest.raises(ValueError, match=r"arrays\[0\] has elements of type float16, which cannot be sent"):
         job.add(numpy.zeros(3, numpy.float16))
     with pytest.raises(ValueError, match="9 dimensions"):
         job.add(numpy.zeros((1,) * 9))
@@ -231,8 +247,9 @@ def test_a_worker_that_serves_ends_with_what_ends_it(master):
     with dlsched.Worker(master, name="twin", models=False) as second:
         second.start()
         with pytest.raises(errors.EEXISTS):
-            first._stay()
-    first.close()
+            first.serve()
+    with pytest.raises(errors.ESTATE, match="this Worker is closed"):
+        first.wait()
 
 
 def test_closing_a_worker_ends_its_service(master):
@@ -255,7 +272,7 @@ def test_a_worker_says_its_labels_and_resources(master):
     assert shown["labels"] == ["zone=a"] and shown["resources"]["licences"] == 2
     with pytest.raises(errors.EINVAL, match="must be above 0"):
         dlsched.Worker(master, resources={"licences": 0})
-    with pytest.raises(TypeError, match="not the text 'gpu'"):
+    with pytest.raises(TypeError, match="labels is a list, not 'gpu'"):
         dlsched.Worker(master, labels="gpu")
 
 
@@ -301,3 +318,51 @@ def test_jobs_have_limits_and_wait_for_others(client, worker):
     for options in (dict(deadline=-0.001), dict(after_when="ended"), dict(after=["x"], after_when="never")):
         with pytest.raises(errors.EINVAL):
             client.job(handler="echo", **options)
+
+
+def test_handles_of_jobs(client, worker):
+    """What is asked of a job that has just been submitted waits until the master has it."""
+    opened = threading.Event()
+    worker.handle("gated", lambda item: opened.wait(SECONDS) and item.number)
+    worker.start()
+    for _ in range(20):
+        client.job(handler="gated").add(0).submit().pause()
+    first = client.job(handler="gated", priority=3).add(0).submit()
+    assert first.describe()["priority"] == 3
+    first.set_priority(-5)
+    assert client.describe(first)["priority"] == -5
+    assert first.explain()
+    looks = first.watch()
+    assert next(looks)["priority"] == -5
+    opened.set()
+    assert (last := list(looks)[-1])["state"] == "done" and last["done"] == 1
+    assert [look["state"] for look in client.watch(first.id)] == ["done"]
+    assert first.describe()["state"] == "done"
+
+
+def test_a_refused_job_is_not_waited_for(client):
+    job = client.job(handler="any", after=["f" * 32]).add(0).submit()
+    with pytest.raises(errors.ENOTFOUND):
+        job.describe()
+
+
+def test_jobs_as_they_end(master, client):
+    gates = [threading.Event() for _ in range(3)]
+    with dlsched.Worker(master, devices=3, credits=1, models=False) as worker, dlsched.Client(master) as other:
+        worker.handle("gated", lambda item: gates[int(item.inputs[0])].wait(SECONDS) and item.number)
+        worker.start()
+        jobs = [each.job(handler="gated").add(number).submit() for number, each in enumerate((client, other, client))]
+        ending = dlsched.as_completed(jobs)
+        for number in (1, 2, 0):
+            gates[number].set()
+            assert next(ending) is jobs[number]
+            assert [int(result.value) for result in jobs[number]] == [0]
+        assert list(ending) == [] == list(dlsched.as_completed([]))
+    cancelled, endless = (client.job(handler="nobody has it").add(0).submit() for _ in range(2))
+    cancelled.cancel()
+    ending = dlsched.as_completed([endless, cancelled], timeout=0.2)
+    assert next(ending) is cancelled
+    with pytest.raises(TimeoutError, match="1 jobs have not ended yet"):
+        next(ending)
+    with pytest.raises(errors.ESTATE, match=r"jobs\[0\] has not been submitted"):
+        dlsched.as_completed([client.job(handler="any")])

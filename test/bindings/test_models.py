@@ -173,7 +173,7 @@ def test_what_is_no_model_says_so(tmp_path):
         ([pictures(1), pictures(1)], "the model has 1 inputs, and 2 tensors were given"),
         ([pictures(1).astype(float)], "the input 'input' is float64"),
         ([pictures(1)[0]], r"the model takes float32 \[1, 1, 28, 28\]"),
-        ([pictures(1).astype(complex)], "elements of type complex128 cannot be sent"),
+        ([pictures(1).astype(complex)], "elements of type complex128, which cannot be sent"),
         ({"output": pictures(1)}, "the model's inputs are input, not output"),
         ({}, "the model's inputs are input, not "),
     ],

@@ -1,4 +1,4 @@
-"""Programs that use the bindings: Ctrl-C acts at once, and a program that closes nothing still ends."""
+"""Programs that use the bindings: signals end them as they should, and a program that closes nothing still ends."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from common import SECONDS
+from common import SECONDS, wait_until
 
 # A program that hangs is ended by the alarm, and its exit status says so: nothing here is measured.
 PRELUDE = f"""
@@ -80,16 +80,52 @@ def test_ctrl_c_ends_an_idle_worker(master):
     assert interrupt(start(master, SERVE + program)) == (0, "")
 
 
-def test_ctrl_c_ends_a_busy_worker(master):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_drains_a_worker(master, client, number):
+    """What it runs comes to its end there; what waits there is handed back."""
     program = """
+worker = dlsched.Worker(master, name="drained", models=False)
 client = dlsched.Client(master)
-job = client.job(handler="work").add(1).submit()
+@worker.handler("work")
+def work(item):
+    ready()
+    while not client.status()["workers"][0]["draining"]:
+        time.sleep(0.01)
+    return item.number
 worker.serve()
+client.close()
 """
-    assert interrupt(start(master, SERVE + program)) == (0, "")
+    job = client.job(handler="work", task_items=1).add(1).add(1).submit()
+    process = start(master, program)
+    process.send_signal(number)
+    result = job.next(SECONDS)
+    assert (int(result.value), result.worker) == (0, "drained")
+    assert end(process)[0] == 0
+    assert (client.describe(job)["done"], client.describe(job)["failed"], client.describe(job)["running"]) == (1, 0, 0)
 
 
-def test_a_second_ctrl_c_ends_a_worker_whose_handler_is_stuck(master):
+def draining(client):
+    return [worker["draining"] for worker in client.status()["workers"]] == [True]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_a_busy_worker(master, client, number):
+    process = start(master, SERVE + "client = dlsched.Client(master); client.job(handler='work').add(1).submit(); worker.serve()")
+    process.send_signal(number)
+    wait_until(lambda: draining(client))
+    process.send_signal(number)
+    assert end(process)[0] == 0
+
+
+def test_who_waits_for_a_worker_to_drain_is_told(master, client):
+    process = start(master, SERVE + "client = dlsched.Client(master); client.job(handler='work').add(1).submit(); worker.serve()")
+    process.send_signal(signal.SIGTERM)
+    assert process.stderr.readline() == "it is draining: what runs comes to its end; a second signal ends it at once\n"
+    process.send_signal(signal.SIGTERM)
+    assert end(process) == (0, "")
+
+
+def test_a_third_ctrl_c_ends_a_worker_whose_handler_is_stuck(master, client):
     program = """
 worker = dlsched.Worker(master, models=False)
 @worker.handler("work")
@@ -103,8 +139,47 @@ worker.serve()
 """
     process = start(master, program)
     process.send_signal(signal.SIGINT)
+    wait_until(lambda: draining(client))
+    process.send_signal(signal.SIGINT)
     assert process.stdout.readline() == "ready\n"
     assert interrupt(process)[0] == -signal.SIGINT
+
+
+def test_signals_of_the_program_are_its_own(master):
+    """A worker that serves leaves them alone, and elsewhere than in the main thread it cannot have any."""
+    program = """
+worker = dlsched.Worker(master, models=False)
+signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=worker.close).start())
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+ready_when(lambda: taken_in(worker))
+worker.serve()
+assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+with dlsched.Worker(master, models=False) as worker:
+    serving = threading.Thread(target=worker.serve)
+    serving.start()
+"""
+    process = start(master, program)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    assert end(process) == (0, "")
+
+
+def test_a_worker_that_is_forgotten_lives_on(master):
+    """Nothing is closed by garbage collection, which would take from the library what it calls."""
+    program = """
+import gc
+def serve():
+    worker = dlsched.Worker(master, models=False)
+    worker.handle("work", lambda item: item.inputs[0] + 1)
+    worker.start()
+serve()
+gc.collect()
+with dlsched.Client(master) as client:
+    (result,) = client.job(handler="work").add(1).submit()
+    assert result.value == 2
+ready()
+"""
+    assert end(start(master, program)) == (0, "")
 
 
 def test_a_program_that_closes_nothing_ends(master):

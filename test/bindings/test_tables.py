@@ -17,6 +17,9 @@ STRUCTS = {
     "dls_job_options": _library.JobOptions,
     "dls_job_progress": _library.JobProgress,
     "dls_jobs_options": _library.JobsOptions,
+    "dls_tenant_options": _library.TenantOptions,
+    "dls_resource": _library.Resource,
+    "dls_master_options": _library.MasterOptions,
     "dls_output": _library.Output,
     "dls_result": _library.Result,
     "dls_worker_options": _library.WorkerOptions,
@@ -66,4 +69,4 @@ def test_structs_lie_in_memory_as_in_c(tmp_path):
 def test_functions_take_as_many_arguments_as_in_c(name):
     text = "".join(header.read_text() for header in HEADERS)
     arguments = re.search(rf"\b{name}\(([^;]*)\);", text).group(1)
-    assert len(_library.FUNCTIONS[name][1]) == arguments.count(",") + 1
+    assert len(_library.FUNCTIONS[name][1]) == (0 if arguments == "void" else arguments.count(",") + 1)

@@ -11,8 +11,22 @@ from . import errors
 from ._tables import VERSION as __version__
 from .client import Client
 from .errors import Error
-from .job import Job, Output, Progress, Result
+from .job import Job, Output, Progress, Result, as_completed
 from .model import Model, Port
 from .worker import Interrupted, Item, Worker
 
-__all__ = ["Client", "Error", "Interrupted", "Item", "Job", "Model", "Output", "Port", "Progress", "Result", "Worker", "errors"]
+__all__ = [
+    "Client",
+    "Error",
+    "Interrupted",
+    "Item",
+    "Job",
+    "Model",
+    "Output",
+    "Port",
+    "Progress",
+    "Result",
+    "Worker",
+    "as_completed",
+    "errors",
+]

@@ -21,14 +21,20 @@ def _release(number, _data):
     del _lent[number]
 
 
-def as_array(thing):
+def as_array(name, thing, dtype=None):
     """A dense array in this machine's byte order, of a type that the library has. Copies only what it must."""
-    array = numpy.asarray(thing)
+    if thing is None:  # numpy would take it for NaN
+        raise errors.EINVAL(f"{name} is None, which is no array")
+    try:
+        array = numpy.asarray(thing, dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise errors.EINVAL(f"{name} is no array: {error}") from error
     array = numpy.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
     if array.dtype not in _VALUE:
-        raise errors.EINVAL(f"elements of type {array.dtype} cannot be sent: use one of {', '.join(n for n, _, _ in DTYPES)}")
+        types = ", ".join(known for known, _, _ in DTYPES)
+        raise errors.EINVAL(f"{name} has elements of type {array.dtype}, which cannot be sent: use one of {types}")
     if array.ndim > TENSOR_RANK:
-        raise errors.EINVAL(f"an array of {array.ndim} dimensions cannot be sent: {TENSOR_RANK} are the most")
+        raise errors.EINVAL(f"{name} has {array.ndim} dimensions, which cannot be sent: {TENSOR_RANK} are the most")
     return array
 
 

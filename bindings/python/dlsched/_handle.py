@@ -11,14 +11,14 @@ import math
 import os
 import threading
 import time
-import weakref
 
+from . import _options as options
 from . import errors
 from ._library import ContextOptions, call, lib
 
 SLICE_SECONDS = 0.05
 
-_open = weakref.WeakSet()  # those to close before Python ends, when the library's threads can call it no more
+_open = set()  # those to close before Python ends, when the library's threads can call it no more
 _ending = threading.Event()  # Python ends: what other threads still say would be lost, or would stop it halfway
 
 
@@ -72,7 +72,7 @@ class Handle:
     def _wait(self, function, timeout, not_yet, *arguments):
         """Calls a function that waits, for `timeout` seconds (None: for ever) in all; it fails with the class `not_yet`
         when its time is over."""
-        end = math.inf if timeout is None else time.monotonic() + timeout
+        end = time.monotonic() + options.timeout("timeout", timeout)
         with self._use() as pointer:
             while True:
                 self._check_open()
@@ -102,7 +102,16 @@ class Context:
     """A context of the library: the threads of one client or worker."""
 
     def __init__(self, threads=0):
+        threads = options.whole("threads", threads, 0, options.UINT32)
         self.pointer = create(lib.dls_ctx_create, ContextOptions(threads=threads))
+
+    def create(self, function, *arguments):
+        """A handle on this context, which goes with it where there comes none."""
+        try:
+            return create(function, self.pointer, *arguments)
+        except BaseException:
+            self.destroy()
+            raise
 
     def destroy(self):
         lib.dls_ctx_destroy(self.pointer)

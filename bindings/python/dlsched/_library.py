@@ -153,6 +153,19 @@ class WorkerOptions(Sized):
     ]
 
 
+class MasterOptions(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("bind", c_char_p),
+        ("insecure", c_int),
+        ("policy", c_char_p),
+        ("heartbeat_ms", c_uint32),
+        ("worker_timeout_ms", c_uint32),
+        ("client_timeout_ms", c_uint32),
+        ("policy_params", c_char_p),
+    ]
+
+
 class HandlerOps(Sized):
     _fields_ = [("size", c_size_t), ("run", RUN), ("run_arg", c_void_p)]
 
@@ -169,6 +182,9 @@ FUNCTIONS = {
     "dls_client_create": (c_int, [c_void_p, POINTER(ClientOptions), HANDLE_OUT, ERROR]),
     "dls_client_destroy": (None, [c_void_p]),
     "dls_client_wait": (c_int, [c_void_p, c_int, ERROR]),
+    "dls_client_fd": (c_int, [c_void_p]),
+    "dls_client_process": (c_int, [c_void_p, ERROR]),
+    "dls_client_command": (c_int, [c_void_p, c_char_p, c_int, TEXT_OUT, ERROR]),
     "dls_client_cancel": (c_int, [c_void_p, c_char_p, c_int, ERROR]),
     "dls_client_pause": (c_int, [c_void_p, c_char_p, c_int, ERROR]),
     "dls_client_resume": (c_int, [c_void_p, c_char_p, c_int, ERROR]),
@@ -201,6 +217,10 @@ FUNCTIONS = {
     "dls_model_run": (c_int, [c_void_p, TENSORS, c_uint32, POINTER(TENSORS), POINTER(c_uint32), ERROR]),
     "dls_model_read": (c_int, [c_void_p, c_uint32, POINTER(c_char_p), c_uint32, POINTER(TENSORS), ERROR]),
     "dls_model_profile": (c_int, [c_void_p, TENSORS, c_uint32, c_int64, c_uint32, POINTER(c_char_p), ERROR]),
+    "dls_master_create": (c_int, [c_void_p, POINTER(MasterOptions), HANDLE_OUT, ERROR]),
+    "dls_master_endpoint": (c_char_p, [c_void_p]),
+    "dls_master_destroy": (None, [c_void_p]),
+    "dls_processors": (c_uint32, []),
     "dls_worker_create": (c_int, [c_void_p, POINTER(WorkerOptions), HANDLE_OUT, ERROR]),
     "dls_worker_handle": (c_int, [c_void_p, c_char_p, POINTER(HandlerOps), ERROR]),
     "dls_worker_start": (c_int, [c_void_p, ERROR]),

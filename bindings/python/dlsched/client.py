@@ -2,34 +2,33 @@
 
 import ctypes
 import json
-import math
-import os
+import time
 
+from . import _options as options
 from . import errors
 from ._handle import Context, Handle, create
-from ._library import ClientOptions, JobOptions, JobsOptions, TenantOptions, call, lib
-from ._options import encode, encode_names, encode_resources
+from ._library import ClientOptions, JobOptions, JobsOptions, TenantOptions, lib
 from .job import Job
 
-
-def milliseconds(timeout):
-    return -1 if timeout is None else math.ceil(timeout * 1000)
-
-
-def whole_milliseconds(seconds):
-    """As a job's options have them: None is 0, and what is not 0 does not become it."""
-    if not seconds:
-        return 0
-    return math.ceil(seconds * 1000) if seconds > 0 else math.floor(seconds * 1000)
+LOOK_SECONDS = 0.2  # how often watch() asks, as dls-submit watch does
+TOLD = ("state", "items", "done", "failed", "running", "priority")  # of a job: what is a change of it
 
 
-def name_of(job):
+def name_of(name, job):
     """The id of a Job, or what a user wrote to name one."""
-    return encode(job.id if isinstance(job, Job) else job)
+    if not isinstance(job, (Job, str)):
+        raise options.wrong_type(name, "a Job, or the id of one", job)
+    return options.text(name, job.id if isinstance(job, Job) else job)
+
+
+def names_of(name, jobs):
+    """A list of ids; a Job alone is none, for going through one takes its results."""
+    each = enumerate(options.listed(name, jobs))
+    return options.names(name, [name_of(f"{name}[{number}]", job).decode() for number, job in each])
 
 
 class Client(Handle):
-    """A client of the master at an address such as "tcp://host:port".
+    """A client of the master at an address such as "tcp://host:port", or of a Master or LocalCluster of this process.
 
     It connects in the background and reconnects by itself. `data_bind` is where workers fetch inputs above 64 KB;
     `insecure` allows it to lie beyond loopback although nothing is encrypted or authenticated. At most `window_items`
@@ -39,22 +38,17 @@ class Client(Handle):
     def __init__(
         self, master, *, tenant=None, data_bind=None, insecure=False, window_items=0, window_bytes=0
     ):
-        options = ClientOptions(
-            master=encode(master),
-            tenant=encode(tenant),
-            data_bind=encode(data_bind),
-            insecure=insecure,
-            window_items=window_items,
-            window_bytes=window_bytes,
+        said = ClientOptions(
+            master=options.needed("master", getattr(master, "address", master)),
+            tenant=options.text("tenant", tenant),
+            data_bind=options.text("data_bind", data_bind),
+            insecure=options.flag("insecure", insecure),
+            window_items=options.whole("window_items", window_items, 0, options.UINT64),
+            window_bytes=options.whole("window_bytes", window_bytes, 0, options.UINT64),
         )
         self._jobs = set()
         self._context = Context()
-        try:
-            pointer = create(lib.dls_client_create, self._context.pointer, options)
-        except errors.Error:
-            self._context.destroy()
-            raise
-        super().__init__(pointer)
+        super().__init__(self._context.create(lib.dls_client_create, said))
 
     def wait(self, timeout=None):
         """Waits until the master has answered; EUNREACHABLE, a ConnectionError, when it has not in `timeout` seconds."""
@@ -91,89 +85,128 @@ class Client(Handle):
         that have no result by then. It waits `after` other jobs, Jobs or ids, until all have "ended", have "succeeded",
         or "any" has ended (`after_when`).
         """
-        options = JobOptions(
-            model=None if model is None else os.fsencode(model),
-            handler=encode(handler),
-            params=None if params is None else json.dumps(params).encode(),
-            key=encode(key),
-            priority=priority,
-            task_items=task_items,
-            name=encode(name),
-            tags=encode_names(tags),
-            resources=encode_resources(resources),
-            labels=encode_names(labels),
-            deadline_ms=whole_milliseconds(deadline),
-            time_limit_ms=whole_milliseconds(time_limit),
-            item_time_limit_ms=whole_milliseconds(item_time_limit),
-            after=encode_names([name_of(job).decode() for job in after or ()]),
-            after_when=encode(after_when),
+        said = JobOptions(
+            model=options.path("model", model),
+            handler=options.text("handler", handler),
+            params=options.json_object("params", params),
+            key=options.text("key", key),
+            priority=options.whole("priority", priority, -options.PRIORITY, options.PRIORITY),
+            task_items=options.whole("task_items", task_items, 0, options.UINT32),
+            name=options.text("name", name),
+            tags=options.names("tags", tags),
+            resources=options.amounts("resources", resources),
+            labels=options.names("labels", labels),
+            deadline_ms=options.duration("deadline", deadline),
+            time_limit_ms=options.duration("time_limit", time_limit),
+            item_time_limit_ms=options.duration("item_time_limit", item_time_limit),
+            after=names_of("after", after),
+            after_when=options.text("after_when", after_when),
         )
         with self._use() as pointer:
-            job = Job(create(lib.dls_job_create, pointer, options), self, self._jobs.discard)
+            job = Job(create(lib.dls_job_create, pointer, said), self, self._jobs.discard)
             self._jobs.add(job)
         return job
+
+    def status(self, *, timeout=10):
+        """The master, its workers with their devices, and counts: a dict, as docs/CLI.md describes it."""
+        return self._ask(lib.dls_client_command, b'{"command":"status"}', options.milliseconds("timeout", timeout))
 
     def jobs(self, *, state="live", tenant=None, name=None, tag=None, timeout=10):
         """The jobs of all clients of the master, the oldest first, each a dict. `state` is "live", "ended", "all" or one
         state, such as "paused"; `tenant`, `name` and `tag` leave out those of others, of other names, and without the
         tag. They are asked for as the iterator goes on."""
+        wanted = dict(
+            state=options.text("state", state),
+            tenant=options.text("tenant", tenant),
+            name=options.text("name", name),
+            tag=options.text("tag", tag),
+        )
+        return self._pages(wanted, options.milliseconds("timeout", timeout))
+
+    def _pages(self, wanted, timeout_ms):
         after = ""
         while after is not None:
-            options = JobsOptions(
-                state=encode(state),
-                tenant=encode(tenant),
-                name=encode(name),
-                tag=encode(tag),
-                after=encode(after) or None,
-            )
-            page = self._ask(lib.dls_client_jobs, options, milliseconds(timeout))
+            page = self._ask(lib.dls_client_jobs, JobsOptions(after=after.encode() or None, **wanted), timeout_ms)
             yield from page["jobs"]
             after = page.get("next")
 
     def describe(self, job, *, timeout=10):
         """A dict about one job and its tasks. Here and below a job is a Job, an id, or how an id begins (8 digits)."""
-        return self._ask(lib.dls_client_describe, name_of(job), milliseconds(timeout))
+        return self._ask_of(lib.dls_client_describe, job, timeout)
+
+    def watch(self, job, *, timeout=10):
+        """What describe() says of the job, now and whenever that has changed, until the job has ended, which is the last.
+        It looks five times a second: what came and went in between it does not see. `timeout` is for each look."""
+        name_of("job", job)
+        options.timeout("timeout", timeout)
+        return self._looks(job, timeout)
+
+    def _looks(self, job, timeout):
+        seen = None
+        while True:
+            found = self.describe(job, timeout=timeout)
+            told = [found.get(what) for what in TOLD]
+            if told != seen:
+                yield found
+            if "ended_ms" in found:
+                break
+            seen = told
+            time.sleep(LOOK_SECONDS)
 
     def explain(self, job, *, timeout=10):
         """Why the job is not running, or not running faster: sentences."""
-        answer = self._ask(lib.dls_client_explain, name_of(job), milliseconds(timeout))
-        return [reason["text"] for reason in answer["reasons"]]
+        return [reason["text"] for reason in self._ask_of(lib.dls_client_explain, job, timeout)["reasons"]]
 
     def cancel(self, job, *, timeout=10):
         """Ends the job, whoever has submitted it; that one gets ECANCELLED. ENOTFOUND where there is none, ESTATE where it
         has ended already."""
-        self._call(lib.dls_client_cancel, name_of(job), milliseconds(timeout))
+        self._tell_of(lib.dls_client_cancel, job, timeout)
 
     def pause(self, job, *, timeout=10):
         """Nothing more of the job is given out; what runs comes to its end."""
-        self._call(lib.dls_client_pause, name_of(job), milliseconds(timeout))
+        self._tell_of(lib.dls_client_pause, job, timeout)
 
     def resume(self, job, *, timeout=10):
         """The paused job goes on."""
-        self._call(lib.dls_client_resume, name_of(job), milliseconds(timeout))
+        self._tell_of(lib.dls_client_resume, job, timeout)
 
     def set_priority(self, job, priority, *, timeout=10):
-        """Higher ones go first, for policies that look at it."""
-        self._call(lib.dls_client_set_priority, name_of(job), priority, milliseconds(timeout))
+        """Higher ones go first, for policies that look at it; from -1,000,000 to 1,000,000."""
+        priority = options.whole("priority", priority, -options.PRIORITY, options.PRIORITY)
+        self._tell_of(lib.dls_client_set_priority, job, timeout, priority)
 
     def drain(self, worker, *, timeout=10):
         """The worker of this name gets no more tasks; what it runs comes to its end. ENOTFOUND where there is none."""
-        self._call(lib.dls_client_drain, encode(worker), milliseconds(timeout))
+        self._call(lib.dls_client_drain, options.needed("worker", worker), options.milliseconds("timeout", timeout))
 
     def undrain(self, worker, *, timeout=10):
         """The worker takes tasks again."""
-        self._call(lib.dls_client_undrain, encode(worker), milliseconds(timeout))
+        self._call(lib.dls_client_undrain, options.needed("worker", worker), options.milliseconds("timeout", timeout))
 
     def set_policy(self, policy, params=None, *, timeout=10):
-        """Another policy decides from now on; `params` is a dict, docs/CLI.md lists both. Jobs go on as they are."""
-        text = None if params is None else encode(json.dumps(params))
-        self._call(lib.dls_client_set_policy, encode(policy), text, milliseconds(timeout))
+        """Another policy decides from now on; `params` is a dict, docs/policies.md lists both. Jobs go on as they are."""
+        said = options.needed("policy", policy), options.json_object("params", params)
+        self._call(lib.dls_client_set_policy, *said, options.milliseconds("timeout", timeout))
 
     def set_tenant(self, tenant, *, weight=1, quota=None, timeout=10):
         """What the tenant weighs in policies that share, and amounts by name of what its tasks may take together."""
-        weight = weight or -1  # zero would be the default in C; the master refuses this
-        options = TenantOptions(weight=weight, quota=encode_resources(quota))
-        self._call(lib.dls_client_set_tenant, encode(tenant), options, milliseconds(timeout))
+        weight = options.number("weight", weight) or -1  # zero would be the default in C; the master refuses this
+        said = TenantOptions(weight=weight, quota=options.amounts("quota", quota))
+        self._call(
+            lib.dls_client_set_tenant, options.needed("tenant", tenant), said, options.milliseconds("timeout", timeout)
+        )
+
+    def _tell_of(self, function, job, timeout, *more):
+        name, timeout_ms = name_of("job", job), options.milliseconds("timeout", timeout)
+        if isinstance(job, Job):
+            job._settle(timeout)
+        self._call(function, name, *more, timeout_ms)
+
+    def _ask_of(self, function, job, timeout):
+        name, timeout_ms = name_of("job", job), options.milliseconds("timeout", timeout)
+        if isinstance(job, Job):
+            job._settle(timeout)
+        return self._ask(function, name, timeout_ms)
 
     def _ask(self, function, argument, timeout_ms):
         answer = ctypes.c_void_p()

@@ -3,13 +3,13 @@
 import collections
 import ctypes
 import json
-import os
 
 import numpy
 
+from . import _options as options
 from . import errors
 from ._arrays import as_array, describe, to_array
-from ._handle import Context, Handle, create
+from ._handle import Context, Handle
 from ._library import Tensor, call, lib
 
 Port = collections.namedtuple("Port", "name dtype dims kind")
@@ -41,13 +41,9 @@ class Model(Handle):
     """
 
     def __init__(self, path, *, threads=0):
+        encoded = options.needed_path("path", path)
         self._context = Context(threads)
-        try:
-            pointer = create(lib.dls_model_open, self._context.pointer, os.fsencode(path))
-        except errors.Error:
-            self._context.destroy()
-            raise
-        super().__init__(pointer)
+        super().__init__(self._context.create(lib.dls_model_open, encoded))
         found = self._json(lib.dls_model_describe)
         self.inputs = [_port(port) for port in found["inputs"]]
         self.outputs = [_port(port) for port in found["outputs"]]
@@ -69,13 +65,14 @@ class Model(Handle):
         finally:
             lib.dls_free(self._context.pointer, text)
 
-    def _array(self, thing, port):
+    @staticmethod
+    def _array(name, thing, port):
         """What has a type keeps it; a list takes that of the input."""
         try:
             typed = hasattr(thing, "dtype") or memoryview(thing) is not None
         except TypeError:
             typed = False
-        return as_array(thing if typed else numpy.asarray(thing, port.dtype))
+        return as_array(name, thing, None if typed else port.dtype)
 
     def _in_order(self, arrays):
         """An array per input, from a list of them or by their names."""
@@ -83,10 +80,11 @@ class Model(Handle):
             names = [port.name for port in self.inputs]
             if set(arrays) != set(names):
                 raise errors.EINVAL(f"the model's inputs are {', '.join(names)}, not {', '.join(map(str, arrays))}")
-            arrays = [arrays[name] for name in names]
-        arrays = list(arrays)
+            return [self._array(f"arrays[{port.name!r}]", arrays[port.name], port) for port in self.inputs]
+        if not isinstance(arrays, (list, tuple)):
+            raise options.wrong_type("arrays", "a list of arrays, or a dict of them", arrays)
         ports = self.inputs + self.inputs[-1:] * (len(arrays) - len(self.inputs))  # the library counts them
-        return [self._array(array, port) for array, port in zip(arrays, ports)]
+        return [self._array(f"arrays[{i}]", array, port) for i, (array, port) in enumerate(zip(arrays, ports))]
 
     def run(self, arrays):
         """The outputs, as a list of arrays, of one run on these inputs: a list with an array per input, or a dict by their
@@ -109,7 +107,9 @@ class Model(Handle):
     def read(self, *paths, input=0):
         """An array that run() takes for the input of this number: photos prepared as model.json says, and .npy and .pb
         files, one behind the other."""
-        encoded = (ctypes.c_char_p * max(1, len(paths)))(*map(os.fsencode, paths))
+        encoded = [options.needed_path(f"paths[{number}]", path) for number, path in enumerate(paths)]
+        encoded = (ctypes.c_char_p * max(1, len(paths)))(*encoded)
+        input = options.whole("input", input, 0, options.UINT32)
         tensor = ctypes.POINTER(Tensor)()
         with self._use() as pointer:
             call(lib.dls_model_read, pointer, input, encoded, len(paths), tensor)
@@ -121,6 +121,8 @@ class Model(Handle):
     def profile(self, arrays=None, batch=1, runs=20):
         """How long each node takes, on these inputs (as for run) or on made-up ones of `batch` items: a dict, as
         dls_model_profile describes it."""
+        batch = options.whole("batch", batch, 0, options.INT64)
+        runs = options.whole("runs", runs, 0, options.UINT32)
         if arrays is None:
             return self._json(lib.dls_model_profile, None, 0, batch, runs)
         arrays = self._in_order(arrays)

@@ -2,20 +2,25 @@
 
 import ctypes
 import json
-import os
+import logging
+import math
 import select
 import threading
 import time
 import traceback
 
+from . import _options as options
 from . import errors
 from ._arrays import as_array, describe, to_array
-from ._handle import SLICE_SECONDS, Context, Handle, create
+from ._handle import SLICE_SECONDS, Context, Handle
+from ._signals import Signals
 from ._library import RUN, TENSORS, HandlerOps, Tensor, WorkerOptions, call, lib
-from ._options import encode, encode_names, encode_resources
 
 
 POLL_SECONDS = 0.01
+NOTE_SECONDS = 1  # of draining, after which whoever has sent the signal is told
+
+LOG = logging.getLogger("dlsched")
 
 
 class Interrupted(BaseException):
@@ -61,15 +66,35 @@ def as_outputs(value):
     """What a handler returned as a list of arrays: a tuple or list is one output each, anything else the only one."""
     if value is None:
         raise errors.EHANDLER("the handler returned None: return an array, or a tuple of arrays, for each item")
-    return [as_array(output) for output in (value if isinstance(value, (tuple, list)) else [value])]
+    outputs = value if isinstance(value, (tuple, list)) else [value]
+    return [as_array(f"output {number} of the handler", output) for number, output in enumerate(outputs)]
+
+
+def as_struct(
+    master, *, cache_dir, devices, credits, models, threads, labels, resources, name=None, data_bind=None, insecure=False
+):
+    """The options of a Worker, checked as far as types go."""
+    return WorkerOptions(
+        master=options.needed("master", getattr(master, "address", master)),
+        name=options.text("name", name),
+        data_bind=options.text("data_bind", data_bind),
+        insecure=options.flag("insecure", insecure),
+        cache_dir=options.path("cache_dir", cache_dir),
+        devices=options.whole("devices", devices, 0, options.UINT32),
+        credits=options.whole("credits", credits, 0, options.UINT32),
+        no_models=not options.flag("models", models),
+        threads=options.whole("threads", threads, 0, options.UINT32),
+        labels=options.names("labels", labels),
+        resources=options.amounts("resources", resources),
+    )
 
 
 class Worker(Handle):
     """A worker for the master at an address such as "tcp://host:port".
 
-    Register handlers, then start() it, or serve() until Ctrl-C. `devices` tasks run at once, each on its own thread, and
-    `credits` of them wait at each device. A task has its model computed on `threads` threads. With models=False it runs handlers
-    only. Zero means the library's default. `labels` are names that jobs can ask a worker to have, `resources` amounts by name
+    Register handlers, then start() it, or serve() until SIGTERM or Ctrl-C. `devices` tasks run at once, each on its own
+    thread, and `credits` of them wait at each device. A task has its model computed on `threads` threads. With models=False
+    it runs handlers only. Zero means the library's default. `labels` are names that jobs can ask a worker to have, `resources` amounts by name
     for the tasks of all devices together: "cores" and "memory_bytes" are the machine's unless they are there.
     """
 
@@ -88,29 +113,25 @@ class Worker(Handle):
         labels=None,
         resources=None,
     ):
-        options = WorkerOptions(
-            master=encode(master),
-            name=encode(name),
-            data_bind=encode(data_bind),
+        said = as_struct(
+            master,
+            name=name,
+            data_bind=data_bind,
             insecure=insecure,
-            cache_dir=None if cache_dir is None else os.fsencode(cache_dir),
+            cache_dir=cache_dir,
             devices=devices,
             credits=credits,
-            no_models=not models,
+            models=models,
             threads=threads,
-            labels=encode_names(labels),
-            resources=encode_resources(resources),
+            labels=labels,
+            resources=resources,
         )
+        self._is_started = False
         self._callbacks = []  # the library calls them as long as the worker lives
         self._running = set()  # threads inside a handler
         self._running_lock = threading.Lock()
         self._context = Context()
-        try:
-            pointer = create(lib.dls_worker_create, self._context.pointer, options)
-        except errors.Error:
-            self._context.destroy()
-            raise
-        super().__init__(pointer)
+        super().__init__(self._context.create(lib.dls_worker_create, said))
 
     def handle(self, name, function):
         """Registers `function` for jobs that name this handler; before start().
@@ -119,16 +140,19 @@ class Worker(Handle):
         error, with its traceback; an Error keeps its code. Several calls may run at once, on threads of the library.
         """
 
+        name, function = options.needed("name", name), options.function("function", function)
+
         @RUN
         def run(_arg, task):
             self._run_task(function, task)
             return 0
 
         self._callbacks.append(run)
-        self._call(lib.dls_worker_handle, encode(name), HandlerOps(run=run))
+        self._call(lib.dls_worker_handle, name, HandlerOps(run=run))
 
     def handler(self, name):
         """The same as a decorator: @worker.handler("square")."""
+        options.needed("name", name)
 
         def register(function):
             self.handle(name, function)
@@ -139,6 +163,7 @@ class Worker(Handle):
     def start(self):
         """Asks the master for work."""
         self._call(lib.dls_worker_start)
+        self._is_started = True
         return self
 
     def wait(self, timeout=None):
@@ -151,22 +176,49 @@ class Worker(Handle):
         self._wait(lib.dls_worker_drain, timeout, errors.ETIMEOUT)
 
     def serve(self):
-        """Starts the worker and runs it until Ctrl-C, or until another thread closes it; raises what ends it for good."""
+        """Starts the worker, unless start() has, and runs it until SIGTERM or Ctrl-C, or until another thread closes it; raises
+        what ends it for good. At the signal it drains: what runs comes to its end, what has not begun goes to other workers.
+        A second one closes it at once, as close() does. Signals that the program handles itself, and those of a program
+        that calls this elsewhere than in its main thread, are left alone."""
+        self._check_open()
         try:
-            self.start()
-            self._stay()
-        except KeyboardInterrupt:
-            pass
+            with Signals() as signals:
+                if not self._is_started:
+                    self.start()
+                self._serve(signals)
+        except errors.ESTATE:
+            if not self._closing:
+                raise
         finally:
             self.close()
 
-    def _stay(self):
+    def _serve(self, signals):
+        self._stay(signals)
+        if signals.caught == 1:
+            self._leave(signals)
+
+    def _stay(self, signals):
         with self._use() as pointer:
             news = select.poll()
             news.register(lib.dls_worker_fd(pointer), select.POLLIN)
-            while not self._closing:
+            while not self._closing and not signals.caught:
                 if news.poll(SLICE_SECONDS * 1000):
                     call(lib.dls_worker_process, pointer)
+
+    def _leave(self, signals):
+        """Drains, until it is done, closed, or a second signal comes."""
+        note = time.monotonic() + NOTE_SECONDS
+        while signals.caught == 1 and not self._drains_in(SLICE_SECONDS):
+            if time.monotonic() >= note:
+                LOG.warning("it is draining: what runs comes to its end; a second signal ends it at once")
+                note = math.inf
+
+    def _drains_in(self, seconds):
+        try:
+            self.drain(seconds)
+        except errors.ETIMEOUT:
+            return False
+        return True
 
     def _run_task(self, function, task):
         thread = threading.get_ident()
