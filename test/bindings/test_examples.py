@@ -41,3 +41,10 @@ def test_classify(master, lite0, photos, tmp_path):
         assert line.startswith(f"{path}: {labels[classes[0]]} {probability:.2f}, ")
     assert lines[-1].startswith(f"{paths[-1]}: ")
     assert "damaged or cut short" in lines[-1]
+
+
+def test_local_cluster():
+    said = subprocess.run([sys.executable, EXAMPLES / "local_cluster.py", "2"], check=True, capture_output=True, text=True).stdout
+    lines = said.splitlines()
+    assert len(lines) == 20 and lines[0].startswith(" 669 primes from 0 to 5000 by local-")
+    assert sum(int(line.split()[0]) for line in lines) == 9592
