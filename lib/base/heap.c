@@ -74,7 +74,6 @@ int dlsi_heap_set(struct dlsi_heap *heap, struct dlsi_heap_node *node, int64_t d
 			return rc;
 		i = heap->count++;
 	}
-	node->due = due;
 	put(heap, sink(heap, rise(heap, i, slot), slot), slot);
 	return 0;
 }
@@ -91,6 +90,11 @@ void dlsi_heap_remove(struct dlsi_heap *heap, struct dlsi_heap_node *node)
 	last = heap->slots[--heap->count];
 	if (last.node != node)
 		put(heap, sink(heap, rise(heap, i, last), last), last);
+}
+
+int64_t dlsi_heap_due(const struct dlsi_heap *heap, const struct dlsi_heap_node *node)
+{
+	return heap->slots[node->place - 1].due;
 }
 
 struct dlsi_heap_node *dlsi_heap_first(const struct dlsi_heap *heap)

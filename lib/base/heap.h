@@ -10,12 +10,11 @@
 
 /* A member of the structure that waits; zero-initialised it is in no heap. */
 struct dlsi_heap_node {
-	int64_t due;
 	uint64_t order;
 	size_t place; /* 1 + index in the heap; 0: in none */
 };
 
-/* The deadline lies beside the node, so that comparing two mostly needs neither's memory. */
+/* The deadline lies here and not in the node, so that comparing two mostly needs neither's memory. */
 struct dlsi_heap_slot {
 	int64_t due;
 	struct dlsi_heap_node *node;
@@ -39,6 +38,9 @@ int dlsi_heap_set(struct dlsi_heap *heap, struct dlsi_heap_node *node, int64_t d
 
 /* Does nothing for a node that is in no heap. */
 void dlsi_heap_remove(struct dlsi_heap *heap, struct dlsi_heap_node *node);
+
+/* When a node of the heap is due. */
+int64_t dlsi_heap_due(const struct dlsi_heap *heap, const struct dlsi_heap_node *node);
 
 /* The node that is due first; NULL if the heap is empty. */
 struct dlsi_heap_node *dlsi_heap_first(const struct dlsi_heap *heap);

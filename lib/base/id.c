@@ -2,6 +2,22 @@
 
 #include <string.h>
 
+/* The finaliser of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014). */
+static uint64_t mix(uint64_t value)
+{
+	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+	value = (value ^ value >> 27) * 0x94d049bb133111eb;
+	return value ^ value >> 31;
+}
+
+uint64_t dlsi_id_hash(const struct dlsi_id *id, uint64_t seed)
+{
+	uint64_t half[2];
+
+	memcpy(half, id->bytes, sizeof half);
+	return mix(mix(half[0] ^ seed) ^ half[1]);
+}
+
 int dlsi_id_compare(const struct dlsi_id *a, const struct dlsi_id *b)
 {
 	return memcmp(a->bytes, b->bytes, DLSI_ID_BYTES);

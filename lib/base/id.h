@@ -13,6 +13,9 @@ struct dlsi_id {
 	uint8_t bytes[DLSI_ID_BYTES];
 };
 
+/* For tables; as good as random for whoever does not know the seed. */
+uint64_t dlsi_id_hash(const struct dlsi_id *id, uint64_t seed);
+
 int dlsi_id_compare(const struct dlsi_id *a, const struct dlsi_id *b);
 bool dlsi_id_equal(const struct dlsi_id *a, const struct dlsi_id *b);
 bool dlsi_id_is_zero(const struct dlsi_id *id);

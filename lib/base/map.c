@@ -14,20 +14,9 @@ void dlsi_map_fini(struct dlsi_map *map)
 	dlsi_map_init(map, map->alloc, map->seed);
 }
 
-/* The finaliser of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014). */
-static uint64_t mix(uint64_t value)
-{
-	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
-	value = (value ^ value >> 27) * 0x94d049bb133111eb;
-	return value ^ value >> 31;
-}
-
 static size_t home(const struct dlsi_map *map, const struct dlsi_id *key)
 {
-	uint64_t half[2];
-
-	memcpy(half, key->bytes, sizeof half);
-	return (size_t)mix(mix(half[0] ^ map->seed) ^ half[1]) & (map->capacity - 1);
+	return (size_t)dlsi_id_hash(key, map->seed) & (map->capacity - 1);
 }
 
 /* Where the key is, or the free slot where it would go. The map has at least one free slot. */

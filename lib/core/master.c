@@ -31,12 +31,14 @@ static int check_config(const struct dlsi_master_config *config, struct dls_erro
 static void init_maps(struct dlsi_master *master)
 {
 	struct dlsi_map *const maps[] = {&master->worker_by_incarnation, &master->worker_by_name,
-		&master->client_by_incarnation, &master->handler_by_name, &master->job_by_id, &master->spec_by_key,
+		&master->client_by_incarnation, &master->handler_by_name, &master->spec_by_key,
 		&master->task_by_attempt, &master->known, &master->class_by_key, &master->tenant_by_name,
 		&master->stopped};
 
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		dlsi_map_init(maps[i], master->alloc, master->config.seed + i);
+	dlsi_index_init(&master->job_by_id, master->alloc, master->config.seed + sizeof maps / sizeof *maps,
+		offsetof(struct job, policy.id), offsetof(struct job, same_chain));
 }
 
 static void forget_tenants(struct dlsi_master *master)
@@ -129,7 +131,7 @@ void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effect
 	dlsi_map_fini(&master->worker_by_name);
 	dlsi_map_fini(&master->client_by_incarnation);
 	dlsi_map_fini(&master->handler_by_name);
-	dlsi_map_fini(&master->job_by_id);
+	dlsi_index_fini(&master->job_by_id);
 	dlsi_map_fini(&master->spec_by_key);
 	dlsi_map_fini(&master->class_by_key);
 	dlsi_map_fini(&master->tenant_by_name);
@@ -187,7 +189,7 @@ static void expire(struct dlsi_master *master, struct timer *timer)
 		dlsi_client_destroy(master, dlsi_list_entry(timer, struct client, grace));
 		break;
 	case TIMER_JOB_LIMIT:
-		dlsi_job_expire(master, dlsi_list_entry(timer, struct job, limit));
+		dlsi_job_expire(master, dlsi_list_entry(timer, struct extras, limit)->job);
 		break;
 	}
 }
@@ -196,7 +198,7 @@ static void run_timers(struct dlsi_master *master)
 {
 	struct dlsi_heap_node *first;
 
-	while ((first = dlsi_heap_first(&master->timers)) && first->due <= master->now_ns) {
+	while ((first = dlsi_heap_first(&master->timers)) && dlsi_heap_due(&master->timers, first) <= master->now_ns) {
 		dlsi_heap_remove(&master->timers, first);
 		expire(master, dlsi_list_entry(first, struct timer, node));
 	}
@@ -376,6 +378,15 @@ static void take_message(struct dlsi_master *master, const struct dlsi_event *ev
 		dlsi_releases_add(&master->releases, event->message.frames[frame]);
 }
 
+/* The earlier of the first timer and that time. */
+static int64_t next_due_ns(const struct dlsi_master *master, int64_t time_ns)
+{
+	const struct dlsi_heap_node *first = dlsi_heap_first(&master->timers);
+	int64_t due_ns = first ? dlsi_heap_due(&master->timers, first) : INT64_MAX;
+
+	return due_ns < time_ns ? due_ns : time_ns;
+}
+
 static void say_goodbye(struct dlsi_master *master)
 {
 	struct dlsi_record record = {.kind = DLSI_LEAVE};
@@ -390,7 +401,6 @@ static void say_goodbye(struct dlsi_master *master)
 void dlsi_master_step(
 	struct dlsi_master *master, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects)
 {
-	struct dlsi_heap_node *first;
 	int64_t flush_ns = INT64_MAX; /* of what a turn leaves: after all other events a turn follows */
 	struct peer *peer;
 	bool more = false;
@@ -433,8 +443,7 @@ void dlsi_master_step(
 		master->refused_transitions++;
 		break;
 	}
-	first = dlsi_heap_first(&master->timers);
-	master->due_ns = more ? now_ns : first && first->due < flush_ns ? first->due : flush_ns;
+	master->due_ns = more ? now_ns : next_due_ns(master, flush_ns);
 	effects->deadline_ns = master->due_ns;
 	effects->failed |= master->failed | master->releases.failed;
 }

@@ -4,7 +4,7 @@
 
 static struct dlsi_id pair(const struct worker *worker, const struct job *job)
 {
-	return dlsi_map_key(worker->number, job->policy.number);
+	return dlsi_map_key(worker->number, job->policy.place.order);
 }
 
 bool dlsi_master_acquainted(const struct dlsi_master *master, const struct worker *worker, const struct job *job)
@@ -30,7 +30,7 @@ bool dlsi_master_acquaint(struct dlsi_master *master, struct worker *worker, str
 	acquaintance->worker = worker;
 	acquaintance->job = job;
 	dlsi_list_append(&worker->jobs, &acquaintance->worker_node);
-	dlsi_list_append(&job->workers, &acquaintance->job_node);
+	dlsi_list_append(&job->run->workers, &acquaintance->job_node);
 	return true;
 }
 

@@ -10,90 +10,107 @@
 
 enum { DECISIONS_PER_TURN = 1024 };
 
-static void leave_all(struct dlsi_master *master, struct job *job)
+static void leave_all(struct dlsi_master *master, struct extras *extras)
 {
-	for (unsigned i = 0; i < job->follow_count; i++)
-		dlsi_list_remove(&job->follows[i].node);
-	dlsi_free(master->alloc, job->follows);
-	job->follows = NULL;
-	job->follow_count = job->open = 0;
+	for (unsigned i = 0; i < extras->follow_count; i++)
+		dlsi_list_remove(&extras->follows[i].node);
+	dlsi_free(master->alloc, extras->follows);
+	extras->follows = NULL;
+	extras->follow_count = extras->open = 0;
 }
 
 /* One of those it waits for has ended. */
-static void settle(struct dlsi_master *master, struct job *job, const struct dlsi_id *leader, bool succeeded)
+static void settle(struct dlsi_master *master, struct extras *extras, const struct dlsi_id *leader, bool succeeded)
 {
-	bool failed = job->about->after_when == AFTER_SUCCEEDED && !succeeded;
+	bool failed = extras->about->after_when == AFTER_SUCCEEDED && !succeeded;
 
-	job->open--;
-	if (failed && !job->doomed) {
-		job->doomed = true;
-		job->doomed_by = *leader;
+	extras->open--;
+	if (failed && !extras->doomed) {
+		extras->doomed = true;
+		extras->doomed_by = *leader;
 	}
-	if ((failed || !job->open || job->about->after_when == AFTER_ANY) && dlsi_list_empty(&job->decided))
-		dlsi_list_append(&master->decided, &job->decided);
+	if ((failed || !extras->open || extras->about->after_when == AFTER_ANY) && dlsi_list_empty(&extras->decided))
+		dlsi_list_append(&master->decided, &extras->decided);
+}
+
+/* Waits for the one that is found, unless it has ended. */
+static int follow(struct dlsi_master *master, struct job *job, struct found found, struct dls_error *err)
+{
+	struct extras *extras = job->extras;
+	struct follow *follow = &extras->follows[extras->follow_count++];
+
+	dlsi_list_init(&follow->node);
+	follow->follower = job;
+	if (found.job == job)
+		return dlsi_fail(err, DLS_EINVAL, "the job cannot wait for itself");
+	if (found.job && found.job->state <= DLSI_JOB_ACTIVE) {
+		if (!dlsi_job_extend(master, found.job))
+			return dlsi_fail(err, DLS_EBUSY, "the master has no memory for another job");
+		dlsi_list_append(&found.job->extras->followers, &follow->node);
+	} else if (found.job) {
+		settle(master, extras, &found.job->policy.id, found.job->state == DLSI_JOB_DONE);
+	} else {
+		settle(master, extras, &found.ended->id,
+			found.ended->state == DLSI_JOB_DONE && !found.ended->failed_items);
+	}
+	return 0;
 }
 
 int dlsi_job_follow(struct dlsi_master *master, struct job *job, struct dls_error *err)
 {
-	unsigned count = job->about ? job->about->after_count : 0;
-	struct found found;
-	int rc;
+	struct extras *extras = job->extras;
+	unsigned count = extras && extras->about ? extras->about->after_count : 0;
+	int rc = 0;
 
 	if (!count)
 		return 0;
-	job->follows = dlsi_calloc(master->alloc, count, sizeof *job->follows);
-	if (!job->follows)
+	extras->follows = dlsi_calloc(master->alloc, count, sizeof *extras->follows);
+	if (!extras->follows)
 		return dlsi_fail(err, DLS_EBUSY, "the master has no memory for another job");
-	job->open = count;
-	for (unsigned i = 0; i < count; i++) {
-		struct follow *follow = &job->follows[job->follow_count++];
+	extras->open = count;
+	for (unsigned i = 0; i < count && rc == 0; i++) {
+		struct found found = {0};
 
-		dlsi_list_init(&follow->node);
-		follow->follower = job;
-		found = (struct found){0};
-		rc = dlsi_find_job(master, job->about->after[i], &found, err);
-		if (rc)
-			return rc;
-		if (found.job == job)
-			return dlsi_fail(err, DLS_EINVAL, "the job cannot wait for itself");
-		if (found.job && found.job->state <= DLSI_JOB_ACTIVE)
-			dlsi_list_append(&found.job->followers, &follow->node);
-		else
-			settle(master, job, found.job ? &found.job->policy.id : &found.ended->id,
-				found.job ? found.job->state == DLSI_JOB_DONE
-					  : found.ended->state == DLSI_JOB_DONE && !found.ended->failed_items);
+		rc = dlsi_find_job(master, extras->about->after[i], &found, err);
+		if (rc == 0)
+			rc = follow(master, job, found, err);
 	}
-	job->waits = true;
-	return 0;
+	job->waits = rc == 0;
+	return rc;
 }
 
 void dlsi_job_lead(struct dlsi_master *master, struct job *job)
 {
-	bool succeeded = job->state == DLSI_JOB_DONE && !job->failed_items;
+	bool succeeded = job->state == DLSI_JOB_DONE && !dlsi_job_run(job)->failed_items;
 
-	dlsi_list_each (node, &job->followers) {
+	dlsi_list_each (node, &dlsi_job_extras(job)->followers) {
 		struct follow *follow = dlsi_list_entry(node, struct follow, node);
 
 		dlsi_list_remove(node);
-		settle(master, follow->follower, &job->policy.id, succeeded);
+		settle(master, follow->follower->extras, &job->policy.id, succeeded);
 	}
 }
 
 void dlsi_job_unfollow(struct dlsi_master *master, struct job *job)
 {
-	dlsi_list_each (node, &job->followers)
+	struct extras *extras = job->extras;
+
+	if (!extras)
+		return;
+	dlsi_list_each (node, &extras->followers)
 		dlsi_list_remove(node);
-	dlsi_list_remove(&job->decided);
-	leave_all(master, job);
+	dlsi_list_remove(&extras->decided);
+	leave_all(master, extras);
 }
 
-static void decide(struct dlsi_master *master, struct job *job)
+static void decide(struct dlsi_master *master, struct extras *extras)
 {
 	char sentence[160], id[DLSI_ID_TEXT_BYTES];
+	struct job *job = extras->job;
 
-	dlsi_list_remove(&job->decided);
-	if (job->doomed) {
-		dlsi_hex(job->doomed_by.bytes, DLSI_ID_BYTES, id);
+	dlsi_list_remove(&extras->decided);
+	if (extras->doomed) {
+		dlsi_hex(extras->doomed_by.bytes, DLSI_ID_BYTES, id);
 		snprintf(sentence, sizeof sentence,
 			"the job was to run after the success of job %s, which has not ended so, or not without failed "
 			"items",
@@ -101,9 +118,9 @@ static void decide(struct dlsi_master *master, struct job *job)
 		dlsi_job_end(master, job, DLSI_JOB_CANCELLED, DLS_ECANCELLED, sentence);
 		return;
 	}
-	leave_all(master, job);
+	leave_all(master, extras);
 	job->waits = false;
-	job->released_ns = master->now_ns;
+	extras->released_ns = master->now_ns;
 	dlsi_job_watch(master, job);
 	dlsi_job_refresh(master, job);
 }
@@ -111,6 +128,6 @@ static void decide(struct dlsi_master *master, struct job *job)
 bool dlsi_master_decide_followers(struct dlsi_master *master)
 {
 	for (unsigned i = 0; i < DECISIONS_PER_TURN && !dlsi_list_empty(&master->decided); i++)
-		decide(master, dlsi_list_entry(master->decided.next, struct job, decided));
+		decide(master, dlsi_list_entry(master->decided.next, struct extras, decided));
 	return !dlsi_list_empty(&master->decided);
 }

@@ -27,9 +27,9 @@ static const char *objection(const struct job *job, const struct device *device)
 {
 	if (!job->offered)
 		return "it chose a job that has nothing to give out";
-	if (!dlsi_device_can_take(device, job->queue->class))
+	if (!dlsi_device_can_take(device, job->spec->class))
 		return "it chose a device that cannot take a task of the job";
-	if (!dlsi_tenant_may(job->queue))
+	if (!dlsi_tenant_may(dlsi_job_queue(job)))
 		return "it chose a job whose tenant has as much as its quota allows";
 	return NULL;
 }
@@ -49,7 +49,7 @@ static enum answer assign_one(struct dlsi_master *master, const struct dlsi_poli
 	sentence = objection(job, device);
 	if (sentence)
 		return replace_policy(master, sentence);
-	if (dlsi_job_take(job, device, choice.items, &range) && !dlsi_task_assign(master, job, device, range)) {
+	if (dlsi_job_take(master, job, device, choice.items, &range) && !dlsi_task_assign(master, job, device, range)) {
 		master->failed = true;
 		return NOTHING;
 	}

@@ -168,6 +168,7 @@ void dlsi_client_register(struct dlsi_master *master, struct dlsi_peer from, con
 		return;
 	}
 	dlsi_master_stop_timer(master, &client->grace);
+	client->connections++;
 	peer->client = client;
 	client->peer = peer;
 	dlsi_master_welcome(master, peer, false);
@@ -198,7 +199,7 @@ static bool commit(struct dlsi_master *master, struct job *job, struct task *tas
 	change.items.first = task->first;
 	change.items.end = task->end;
 	if (!task->payload.handle)
-		job->lost_offers = 0;
+		job->run->lost_offers = 0;
 	return dlsi_job_change(master, job, &change, task, (struct dlsi_payload){0});
 }
 
@@ -213,9 +214,9 @@ static struct task *returned(const struct dlsi_master *master, const struct job 
  * can be reached; before its death is known here they are lost together and count once. */
 static void lose_offer(struct dlsi_master *master, struct job *job, struct task *task)
 {
-	if (task->device && task->attempt >= job->lost_before) {
-		job->lost_offers++;
-		job->lost_before = master->next_attempt;
+	if (task->device && task->attempt >= job->run->lost_before) {
+		job->run->lost_offers++;
+		job->run->lost_before = master->next_attempt;
 	}
 	dlsi_task_drop(master, task, true);
 }
@@ -223,12 +224,13 @@ static void lose_offer(struct dlsi_master *master, struct job *job, struct task 
 void dlsi_client_ack(struct dlsi_master *master, struct client *client, const struct dlsi_ack *record)
 {
 	struct job *job = dlsi_job_find(master, &record->job);
+	uint64_t window_end;
 
 	if (!job || job->client != client || job->durable)
 		return;
-	if (record->window_end > job->window_end)
-		job->window_end = record->window_end;
-	job->window_bytes = record->window_bytes;
+	window_end = dlsi_job_run(job)->window_end;
+	dlsi_job_set_window(
+		master, job, record->window_end > window_end ? record->window_end : window_end, record->window_bytes);
 	for (uint32_t i = 0; i < record->lost.count; i++) {
 		struct task *task = returned(master, job, dlsi_numbers_at(&record->lost, i));
 
@@ -241,7 +243,7 @@ void dlsi_client_ack(struct dlsi_master *master, struct client *client, const st
 		if (task && !commit(master, job, task))
 			return;
 	}
-	if (job->lost_offers >= LOST_OFFERS)
+	if (dlsi_job_run(job)->lost_offers >= LOST_OFFERS)
 		dlsi_job_end(master, job, DLSI_JOB_FAILED, DLS_EUNREACHABLE,
 			"the client cannot fetch results from the workers; their --data-bind must be reachable from "
 			"it");
@@ -263,20 +265,30 @@ void dlsi_client_cancel(struct dlsi_master *master, struct client *client, const
 		dlsi_job_end(master, job, DLSI_JOB_CANCELLED, DLS_ECANCELLED, "the job was cancelled");
 }
 
+_Static_assert(DLSI_PEERS <= UINT16_MAX, "so many workers can be told");
+
+void dlsi_client_forget_told(struct job *job)
+{
+	job->told_workers = 0;
+	if (job->run)
+		job->run->told_done = job->run->told_running = 0;
+}
+
 void dlsi_client_tell_progress(struct dlsi_master *master, struct client *client, struct job *job)
 {
 	struct dlsi_record record = {.kind = DLSI_PROGRESS};
+	const struct run *run = dlsi_job_run(job);
+	uint32_t workers = job->spec->class->workers;
 
-	record.progress = (struct dlsi_progress){
-		.job = job->policy.id,
-		.done = job->done_items,
-		.running = job->running,
-		.workers = job->queue->class->workers,
-	};
-	if (record.progress.done == job->told.done && record.progress.running == job->told.running &&
-		record.progress.workers == job->told.workers)
+	if (run->done_items == run->told_done && run->running == run->told_running && workers == job->told_workers)
 		return;
-	job->told = record.progress;
+	record.progress = (struct dlsi_progress){
+		.job = job->policy.id, .done = run->done_items, .running = run->running, .workers = workers};
+	job->told_workers = (uint16_t)workers;
+	if (job->run) {
+		job->run->told_done = run->done_items;
+		job->run->told_running = run->running;
+	}
 	dlsi_master_post(master, client->peer, &record, (struct dlsi_payload){0});
 }
 

@@ -30,8 +30,8 @@ const char *dlsi_describe_state(const struct job *job)
 
 size_t dlsi_describe_job_texts(const struct job *job)
 {
-	return strlen(dlsi_job_tenant(job)->name) + strlen(job->queue->class->handler->name) +
-	       dlsi_about_texts(job->about);
+	return strlen(dlsi_job_tenant(job)->name) + strlen(job->spec->class->handler->name) +
+	       dlsi_about_texts(dlsi_job_extras(job)->about);
 }
 
 size_t dlsi_describe_ended_texts(const struct ended *ended)
@@ -43,20 +43,21 @@ size_t dlsi_describe_ended_texts(const struct ended *ended)
 cJSON *dlsi_describe_job(const struct dlsi_master *master, const struct job *job)
 {
 	cJSON *json = cJSON_CreateObject();
+	const struct run *run = dlsi_job_run(job);
 
 	add_id(json, &job->policy.id);
-	dlsi_about_describe(job->about, json);
+	dlsi_about_describe(dlsi_job_extras(job)->about, json);
 	cJSON_AddStringToObject(json, "tenant", dlsi_job_tenant(job)->name);
-	cJSON_AddStringToObject(json, "handler", job->queue->class->handler->name);
+	cJSON_AddStringToObject(json, "handler", job->spec->class->handler->name);
 	cJSON_AddStringToObject(json, "state", dlsi_describe_state(job));
 	cJSON_AddNumberToObject(json, "priority", job->policy.priority);
 	cJSON_AddNumberToObject(json, "items", (double)job->count);
-	cJSON_AddNumberToObject(json, "done", (double)job->done_items);
-	cJSON_AddNumberToObject(json, "running", (double)job->running);
-	cJSON_AddNumberToObject(json, "returned", (double)job->returned);
-	cJSON_AddNumberToObject(json, "failed", (double)job->failed_items);
+	cJSON_AddNumberToObject(json, "done", (double)run->done_items);
+	cJSON_AddNumberToObject(json, "running", (double)run->running);
+	cJSON_AddNumberToObject(json, "returned", (double)run->returned);
+	cJSON_AddNumberToObject(json, "failed", (double)run->failed_items);
 	cJSON_AddNumberToObject(json, "item_ms", (double)job->spec->measured.item_ns / 1e6);
-	add_ms(json, "age_ms", master->now_ns - job->begun_ns);
+	add_ms(json, "age_ms", master->now_ns - job->policy.since_ns);
 	if (job->policy.deadline_ns != INT64_MAX)
 		add_ms(json, "deadline_ms", job->policy.deadline_ns - master->now_ns);
 	return json;
@@ -152,9 +153,9 @@ static unsigned count_devices(const struct job *job)
 {
 	unsigned devices = 0;
 
-	if (job->task_count > DLSI_LISTED)
-		return job->queue->class->devices;
-	dlsi_list_each (node, &job->tasks) {
+	if (dlsi_job_run(job)->task_count > DLSI_LISTED)
+		return job->spec->class->devices;
+	dlsi_list_each (node, &dlsi_job_run(job)->tasks) {
 		const struct task *task = dlsi_list_entry(node, struct task, job_node);
 
 		devices += task->state == DLSI_TASK_ASSIGNED && !stand_in_line(task).waits;
@@ -165,7 +166,7 @@ static unsigned count_devices(const struct job *job)
 /* As long as the devices that work at it now take for what is left. Not said while that is not known. */
 static void add_expected_end(const struct job *job, cJSON *json)
 {
-	uint64_t left = job->count - job->done_items - job->returned;
+	uint64_t left = dlsi_job_waiting(job) + dlsi_job_run(job)->running;
 	unsigned devices = count_devices(job);
 
 	if (devices && job->spec->measured.item_ns)
@@ -178,9 +179,9 @@ static void list_tasks(struct request *request, const struct job *job)
 	unsigned limit = dlsi_request_limit(request);
 	cJSON *tasks;
 
-	cJSON_AddNumberToObject(request->answer, "task_count", (double)job->task_count);
+	cJSON_AddNumberToObject(request->answer, "task_count", (double)dlsi_job_run(job)->task_count);
 	tasks = cJSON_AddArrayToObject(request->answer, "tasks");
-	dlsi_list_each (node, &job->tasks) {
+	dlsi_list_each (node, &dlsi_job_run(job)->tasks) {
 		if (!limit-- || !dlsi_request_has_room(request, 2 * DLSI_NAME_BYTES))
 			break;
 		cJSON_AddItemToArray(
@@ -203,8 +204,7 @@ int dlsi_command_job(struct request *request)
 		return 0;
 	}
 	request->answer = dlsi_describe_job(master, found.job);
-	cJSON_AddNumberToObject(request->answer, "waiting",
-		(double)(found.job->count - found.job->done_items - found.job->running - found.job->returned));
+	cJSON_AddNumberToObject(request->answer, "waiting", (double)dlsi_job_waiting(found.job));
 	add_expected_end(found.job, request->answer);
 	list_tasks(request, found.job);
 	return request->reader.rc;

@@ -27,7 +27,7 @@ static void forget(struct dlsi_master *master, struct ended *ended)
 
 void dlsi_ended_keep(struct dlsi_master *master, struct job *job, const struct dlsi_change *end)
 {
-	const char *tenant = dlsi_job_tenant(job)->name, *handler = job->queue->class->handler->name;
+	const char *tenant = dlsi_job_tenant(job)->name, *handler = job->spec->class->handler->name;
 	size_t tenant_length = strlen(tenant), handler_length = strlen(handler);
 	struct ended *ended = dlsi_calloc(
 		master->alloc, 1, sizeof *ended + tenant_length + handler_length + end->end.sentence.length + 3);
@@ -42,12 +42,13 @@ void dlsi_ended_keep(struct dlsi_master *master, struct job *job, const struct d
 	ended->code = end->end.code;
 	ended->priority = job->policy.priority;
 	ended->count = job->count;
-	ended->done_items = job->done_items;
-	ended->failed_items = job->failed_items;
-	ended->begun_ns = job->begun_ns;
+	ended->done_items = dlsi_job_run(job)->done_items;
+	ended->failed_items = dlsi_job_run(job)->failed_items;
+	ended->begun_ns = job->policy.since_ns;
 	ended->ended_ns = master->now_ns;
-	ended->about = job->about;
-	job->about = NULL;
+	ended->about = dlsi_job_extras(job)->about;
+	if (job->extras)
+		job->extras->about = NULL;
 	ended->tenant = keep_text(&texts, tenant, tenant_length);
 	ended->handler = keep_text(&texts, handler, handler_length);
 	ended->sentence = keep_text(&texts, end->end.sentence.data, end->end.sentence.length);

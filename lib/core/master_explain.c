@@ -100,9 +100,9 @@ static void explain_misfit(struct explanation *to)
 {
 	struct dls_error error = {0};
 
-	if (suits_who_drains(to->request->master, to->job->queue->class))
+	if (suits_who_drains(to->request->master, to->job->spec->class))
 		add(to, "draining", "the workers that could run it are draining and take no more tasks");
-	else if (dlsi_class_object(to->request->master, to->job->queue->class, &error))
+	else if (dlsi_class_object(to->request->master, to->job->spec->class, &error))
 		add(to, "no_fit", "%s", error.text);
 	else
 		add(to, "no_fit", "no worker that could run it has all the labels that it asks for");
@@ -111,7 +111,7 @@ static void explain_misfit(struct explanation *to)
 static void explain_workers(struct explanation *to)
 {
 	const struct dlsi_master *master = to->request->master;
-	const struct class *class = to->job->queue->class;
+	const struct class *class = to->job->spec->class;
 	char names[NAMES_BYTES];
 
 	if (class->workers)
@@ -132,6 +132,7 @@ static void explain_workers(struct explanation *to)
 static void explain_room(struct explanation *to)
 {
 	const struct job *job = to->job;
+	const struct run *run = dlsi_job_run(job);
 
 	switch (dlsi_job_held_back(job)) {
 	case HELD_BACK_NOT:
@@ -153,14 +154,14 @@ static void explain_room(struct explanation *to)
 	case HELD_BACK_BYTES:
 		add(to, "window",
 			"its client has room for %" PRIu64 " bytes of results; the program must take those that it has",
-			job->window_bytes);
+			dlsi_job_window_bytes(job));
 		break;
 	}
-	if (job->window_end < job->count && dlsi_job_fresh(job).first == dlsi_job_fresh(job).end && !job->retry_items)
+	if (run->window_end < job->count && dlsi_job_fresh(job).first == dlsi_job_fresh(job).end && !run->retry_items)
 		add(to, "window",
 			"its client has room for results up to item %" PRIu64
 			"; the program must take those that it has",
-			job->window_end);
+			run->window_end);
 	if (to->request->master->held_bytes > DLSI_HELD_PAYLOAD_BYTES)
 		add(to, "master_full",
 			"results that clients have not fetched take all the memory that the master has for them");
@@ -193,7 +194,7 @@ static void name_task(const struct dlsi_master *master, const struct task *task,
 static void explain_devices(struct explanation *to)
 {
 	const struct dlsi_master *master = to->request->master;
-	struct class *class = to->job->queue->class;
+	struct class *class = to->job->spec->class;
 	unsigned named = 0, looked_at = 0;
 	cJSON *list;
 
@@ -237,7 +238,7 @@ static void explain_order(struct explanation *to)
 
 		if (looked_at++ == DLSI_LOOKED_AT)
 			break;
-		if (other == job || !other->offered || other->queue->class != job->queue->class)
+		if (other == job || !other->offered || other->spec->class != job->spec->class)
 			continue;
 		others++;
 		above += other->policy.priority > job->policy.priority;
@@ -257,7 +258,7 @@ static void explain_queued(struct explanation *to)
 	unsigned looked_at = 0, queued = 0;
 	cJSON *list = cJSON_CreateArray();
 
-	dlsi_list_each (node, &to->job->tasks) {
+	dlsi_list_each (node, &dlsi_job_run(to->job)->tasks) {
 		const struct task *task = dlsi_list_entry(node, struct task, job_node);
 		const struct task *first = task->state == DLSI_TASK_ASSIGNED ? running_on(task->device) : NULL;
 
@@ -280,17 +281,17 @@ static void explain_queued(struct explanation *to)
 /* How far what has been given out is. */
 static void explain_rest(struct explanation *to)
 {
-	const struct job *job = to->job;
-	uint64_t waiting = job->count - job->done_items - job->running - job->returned;
+	const struct run *run = dlsi_job_run(to->job);
+	uint64_t waiting = dlsi_job_waiting(to->job);
 
-	if (job->returned)
+	if (run->returned)
 		add(to, "returned", "%" PRIu64 " results are on their way to its client, which has not confirmed them",
-			job->returned);
-	if (job->running && !waiting)
-		add(to, "given_out", "all its items are given out; %" PRIu64 " of them are at workers", job->running);
-	else if (job->running)
-		add(to, "running", "%" PRIu64 " of its items are at workers, in %" PRIu64 " tasks", job->running,
-			job->task_count);
+			run->returned);
+	if (run->running && !waiting)
+		add(to, "given_out", "all its items are given out; %" PRIu64 " of them are at workers", run->running);
+	else if (run->running)
+		add(to, "running", "%" PRIu64 " of its items are at workers, in %" PRIu64 " tasks", run->running,
+			run->task_count);
 	if (!cJSON_GetArraySize(to->reasons))
 		add(to, "next", "nothing keeps it back; it is about to be given out");
 }
@@ -304,11 +305,11 @@ static void explain(struct explanation *to)
 	if (job->paused)
 		add(to, "paused", "it is paused");
 	if (job->waits)
-		add(to, "after", "it waits for %u other jobs to end", job->open);
+		add(to, "after", "it waits for %u other jobs to end", dlsi_job_extras(job)->open);
 	explain_workers(to);
 	explain_room(to);
 	if (!job->paused && !job->waits && job->policy.ready) {
-		if (!dlsi_tenant_may(job->queue))
+		if (!dlsi_tenant_may(dlsi_job_queue(job)))
 			add(to, "quota", "the tasks of its tenant %.64s take as much as the tenant's quota allows",
 				dlsi_job_tenant(job)->name);
 		explain_devices(to);

@@ -6,7 +6,93 @@
 
 struct job *dlsi_job_find(const struct dlsi_master *master, const struct dlsi_id *id)
 {
-	return dlsi_map_get(&master->job_by_id, id);
+	return dlsi_index_get(&master->job_by_id, id);
+}
+
+const struct run dlsi_run_none = {
+	.window_end = UINT64_MAX,
+	.tasks = {(struct dlsi_list *)&dlsi_run_none.tasks, (struct dlsi_list *)&dlsi_run_none.tasks},
+	.workers = {(struct dlsi_list *)&dlsi_run_none.workers, (struct dlsi_list *)&dlsi_run_none.workers},
+};
+
+const struct extras dlsi_extras_none = {
+	.followers = {(struct dlsi_list *)&dlsi_extras_none.followers, (struct dlsi_list *)&dlsi_extras_none.followers},
+	.decided = {(struct dlsi_list *)&dlsi_extras_none.decided, (struct dlsi_list *)&dlsi_extras_none.decided},
+};
+
+uint64_t dlsi_job_window_bytes(const struct job *job)
+{
+	if (job->run)
+		return job->run->window_bytes;
+	return job->client && !job->durable ? job->client->window_bytes : UINT64_MAX;
+}
+
+struct run *dlsi_job_begin(struct dlsi_master *master, struct job *job)
+{
+	struct run *run = job->run;
+
+	if (run)
+		return run;
+	run = dlsi_calloc(master->alloc, 1, sizeof *run);
+	if (!run)
+		return NULL;
+	dlsi_ranges_init(&run->done, master->alloc);
+	dlsi_ranges_init(&run->retry, master->alloc);
+	dlsi_list_init(&run->tasks);
+	dlsi_list_init(&run->workers);
+	run->window_end = dlsi_run_none.window_end;
+	run->window_bytes = dlsi_job_window_bytes(job);
+	return job->run = run;
+}
+
+struct extras *dlsi_job_extend(struct dlsi_master *master, struct job *job)
+{
+	struct extras *extras = job->extras;
+
+	if (extras)
+		return extras;
+	extras = dlsi_calloc(master->alloc, 1, sizeof *extras);
+	if (!extras)
+		return NULL;
+	extras->job = job;
+	extras->limit.kind = TIMER_JOB_LIMIT;
+	extras->released_ns = job->policy.since_ns;
+	extras->asked = job->token;
+	dlsi_list_init(&extras->followers);
+	dlsi_list_init(&extras->decided);
+	return job->extras = extras;
+}
+
+static void free_parts(struct dlsi_master *master, struct job *job)
+{
+	if (job->run) {
+		dlsi_ranges_fini(&job->run->done);
+		dlsi_ranges_fini(&job->run->retry);
+		dlsi_free(master->alloc, job->run);
+	}
+	if (job->extras) {
+		dlsi_free(master->alloc, job->extras->about);
+		dlsi_free(master->alloc, job->extras);
+	}
+}
+
+void dlsi_job_set_window(struct dlsi_master *master, struct job *job, uint64_t end, uint64_t bytes)
+{
+	if (!job->run && end >= job->count && bytes == dlsi_job_window_bytes(job))
+		return;
+	if (!dlsi_job_begin(master, job)) {
+		master->failed = true;
+		return;
+	}
+	job->run->window_end = end;
+	job->run->window_bytes = bytes;
+}
+
+uint64_t dlsi_job_waiting(const struct job *job)
+{
+	const struct run *run = dlsi_job_run(job);
+
+	return job->count - run->done_items - run->running - run->returned;
 }
 
 struct job *dlsi_job_create(
@@ -15,29 +101,20 @@ struct job *dlsi_job_create(
 	struct job *job = dlsi_calloc(master->alloc, 1, sizeof *job);
 	struct queue *queue = job ? dlsi_queue_join(master, spec->class, tenant) : NULL;
 
-	if (!queue || dlsi_map_put(&master->job_by_id, id, job)) {
+	if (job)
+		job->policy.id = *id;
+	if (!queue || dlsi_index_add(&master->job_by_id, job)) {
 		if (queue)
 			dlsi_queue_leave(master, queue);
 		dlsi_free(master->alloc, job);
 		return NULL;
 	}
-	job->policy.id = *id;
-	job->policy.number = master->next_number++;
+	job->policy.place.order = master->next_number++;
 	job->policy.queue = &queue->policy;
 	job->policy.since_ns = master->now_ns;
 	job->policy.deadline_ns = INT64_MAX;
 	job->spec = spec;
-	job->queue = queue;
 	job->count = count;
-	job->begun_ns = job->released_ns = master->now_ns;
-	dlsi_list_init(&job->followers);
-	dlsi_list_init(&job->decided);
-	job->window_end = count;
-	job->window_bytes = UINT64_MAX;
-	dlsi_ranges_init(&job->done, master->alloc);
-	dlsi_ranges_init(&job->retry, master->alloc);
-	dlsi_list_init(&job->tasks);
-	dlsi_list_init(&job->workers);
 	dlsi_list_init(&job->client_node);
 	dlsi_list_init(&job->change_node);
 	dlsi_list_append(&master->jobs, &job->node);
@@ -58,9 +135,11 @@ static void forget(struct dlsi_master *master, struct job *job)
 
 	record.forget.job = job->policy.id;
 	withdraw(master, job);
-	dlsi_list_each (node, &job->tasks)
+	if (!job->run)
+		return;
+	dlsi_list_each (node, &job->run->tasks)
 		dlsi_task_drop(master, dlsi_list_entry(node, struct task, job_node), false);
-	dlsi_list_each (node, &job->workers) {
+	dlsi_list_each (node, &job->run->workers) {
 		struct acquaintance *acquaintance = dlsi_list_entry(node, struct acquaintance, job_node);
 
 		if (acquaintance->worker->peer)
@@ -69,40 +148,54 @@ static void forget(struct dlsi_master *master, struct job *job)
 	}
 }
 
-void dlsi_job_keep_manifest(struct dlsi_master *master, struct job *job, struct dlsi_payload manifest)
+bool dlsi_job_keep_manifest(struct dlsi_master *master, struct job *job, struct dlsi_payload manifest,
+	const struct dlsi_blob *blob, uint32_t head)
 {
-	job->manifest = manifest;
+	if (blob->length && !dlsi_job_extend(master, job))
+		return false;
+	if (blob->length)
+		job->extras->manifest_blob = *blob;
+	job->manifest = manifest.handle;
+	job->manifest_bytes = (uint32_t)manifest.bytes;
+	job->manifest_head = head;
 	master->manifest_bytes += manifest.bytes;
+	return true;
+}
+
+struct dlsi_payload dlsi_job_manifest(const struct job *job)
+{
+	return (struct dlsi_payload){job->manifest, job->manifest_bytes};
 }
 
 /* It does not count for its client any more. */
 static void settle(struct dlsi_master *master, const struct job *job)
 {
-	master->done_ranges -= job->done.count;
+	size_t ranges = dlsi_job_run(job)->done.count;
+
+	master->done_ranges -= ranges;
 	job->client->job_count--;
-	job->client->manifest_bytes -= job->manifest.bytes;
-	job->client->done_ranges -= job->done.count;
+	job->client->manifest_bytes -= job->manifest_bytes;
+	job->client->done_ranges -= ranges;
 }
 
 void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 {
 	job->ending = true; /* nothing of it is given out any more, whatever becomes free now */
-	dlsi_master_stop_timer(master, &job->limit);
+	if (job->extras)
+		dlsi_master_stop_timer(master, &job->extras->limit);
 	dlsi_job_unfollow(master, job);
 	forget(master, job);
-	dlsi_map_remove(&master->job_by_id, &job->policy.id);
+	dlsi_index_remove(&master->job_by_id, job);
 	dlsi_list_remove(&job->node);
 	dlsi_list_remove(&job->client_node);
 	dlsi_list_remove(&job->change_node);
 	if (!job->durable)
 		settle(master, job);
-	dlsi_ranges_fini(&job->done);
-	dlsi_ranges_fini(&job->retry);
-	dlsi_queue_leave(master, job->queue);
+	dlsi_queue_leave(master, dlsi_job_queue(job));
 	dlsi_spec_unref(master, job->spec);
-	master->manifest_bytes -= job->manifest.bytes;
-	dlsi_releases_add(&master->releases, job->manifest);
-	dlsi_free(master->alloc, job->about);
+	master->manifest_bytes -= job->manifest_bytes;
+	dlsi_releases_add(&master->releases, dlsi_job_manifest(job));
+	free_parts(master, job);
 	dlsi_free(master->alloc, job);
 }
 
@@ -114,10 +207,28 @@ static void note_change(struct dlsi_master *master, struct job *job)
 	dlsi_list_append(&master->changed, &job->change_node);
 }
 
+/* Returns how many are done that were not before. */
+static uint64_t note_items(struct dlsi_master *master, struct job *job, struct dlsi_range items)
+{
+	struct run *run = dlsi_job_begin(master, job);
+	size_t ranges = run ? run->done.count : 0;
+	uint64_t added = 0;
+
+	if (!run || dlsi_ranges_add(&run->done, items.first, items.end, &added)) {
+		master->failed = true;
+		return 0;
+	}
+	run->done_items += added;
+	if (!job->durable) {
+		job->client->done_ranges += run->done.count - ranges;
+		master->done_ranges += run->done.count - ranges;
+	}
+	return added;
+}
+
 uint64_t dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dlsi_change *change)
 {
 	uint64_t added = 0;
-	size_t ranges = job->done.count;
 
 	note_change(master, job);
 	switch (change->kind) {
@@ -125,17 +236,12 @@ uint64_t dlsi_job_apply(struct dlsi_master *master, struct job *job, const struc
 		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, DLSI_JOB_ACTIVE, &master->refused_transitions);
 		break;
 	case DLSI_CHANGE_ITEMS:
-		if (dlsi_ranges_add(&job->done, change->items.first, change->items.end, &added))
-			master->failed = true;
-		job->done_items += added;
-		if (!job->durable) {
-			job->client->done_ranges += job->done.count - ranges;
-			master->done_ranges += job->done.count - ranges;
-		}
+		added = note_items(master, job, (struct dlsi_range){change->items.first, change->items.end});
 		break;
 	case DLSI_CHANGE_END:
 		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, change->end.state, &master->refused_transitions);
-		dlsi_master_stop_timer(master, &job->limit);
+		if (job->extras)
+			dlsi_master_stop_timer(master, &job->extras->limit);
 		dlsi_job_lead(master, job);
 		break;
 	case DLSI_CHANGE_PAUSE:
@@ -170,7 +276,7 @@ static void post_accepted(struct dlsi_master *master, struct job *job)
 	if (!job->client || !job->client->peer)
 		return;
 	record.accepted.job = job->policy.id;
-	record.accepted.token = job->asked;
+	record.accepted.token = *dlsi_job_asked(job);
 	dlsi_master_post(master, job->client->peer, &record, (struct dlsi_payload){0});
 	dlsi_client_tell_progress(master, job->client, job);
 }
@@ -201,7 +307,7 @@ static bool follow_up(struct dlsi_master *master, struct job *job, const struct 
 		}
 		return durable;
 	}
-	if (job->state == DLSI_JOB_ACTIVE && job->done_items == job->count) {
+	if (job->state == DLSI_JOB_ACTIVE && dlsi_job_run(job)->done_items == job->count) {
 		dlsi_job_end(master, job, DLSI_JOB_DONE, 0, "");
 		return durable;
 	}
@@ -289,8 +395,9 @@ void dlsi_job_end(struct dlsi_master *master, struct job *job, uint8_t state, in
 
 struct dlsi_range dlsi_job_fresh(const struct job *job)
 {
-	uint64_t end = job->window_end < job->count ? job->window_end : job->count;
-	uint64_t first = dlsi_ranges_first_missing(&job->done, job->cursor);
+	const struct run *run = dlsi_job_run(job);
+	uint64_t end = run->window_end < job->count ? run->window_end : job->count;
+	uint64_t first = dlsi_ranges_first_missing(&run->done, run->cursor);
 
 	return (struct dlsi_range){first, first < end ? end : first};
 }
@@ -299,11 +406,12 @@ struct dlsi_range dlsi_job_fresh(const struct job *job)
  * there is any room and nothing is out, one task is let through, however large its results are. */
 enum held_back dlsi_job_held_back(const struct job *job)
 {
-	uint64_t out = job->running + job->returned, room = job->window_bytes;
+	const struct run *run = dlsi_job_run(job);
+	uint64_t out = run->running + run->returned, room = dlsi_job_window_bytes(job);
 
 	if (job->client && job->client->full)
 		return HELD_BACK_CLIENT;
-	if (job->retry_items)
+	if (run->retry_items)
 		return HELD_BACK_NOT;
 	if (job->client && job->client->crowded && out)
 		return HELD_BACK_OFFERS;
@@ -317,8 +425,7 @@ void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
 	struct dlsi_range next = dlsi_job_fresh(job);
 	bool ready;
 
-	job->policy.ready = job->retry_items + (next.end - next.first);
-	job->policy.running = job->running;
+	job->policy.ready = dlsi_job_run(job)->retry_items + (next.end - next.first);
 	ready = job->state == DLSI_JOB_ACTIVE && !job->ending && !job->paused && !job->waits && job->policy.ready &&
 		dlsi_job_held_back(job) == HELD_BACK_NOT;
 	if (ready == job->offered)
@@ -330,12 +437,13 @@ void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
 		master->policy_ops->idle(master->policy, &job->policy);
 }
 
-bool dlsi_job_take(struct job *job, const struct device *device, uint64_t most, struct dlsi_range *range_out)
+bool dlsi_job_take(struct dlsi_master *master, struct job *job, const struct device *device, uint64_t most,
+	struct dlsi_range *range_out)
 {
-	const struct service unknown = {0}, *service = dlsi_device_service(device, job->queue->class);
+	const struct service unknown = {0}, *service = dlsi_device_service(device, job->spec->class);
 	struct dlsi_division division = {
 		.ready = job->policy.ready,
-		.devices = job->queue->class->devices,
+		.devices = job->spec->class->devices,
 		.fixed = job->spec->task_items,
 		.all = &job->spec->measured,
 		.own = service ? &service->measured : &unknown.measured,
@@ -343,36 +451,43 @@ bool dlsi_job_take(struct job *job, const struct device *device, uint64_t most, 
 	};
 	struct dlsi_range next = dlsi_job_fresh(job);
 	uint64_t limit = dlsi_division_items(&division), known;
+	struct run *run = dlsi_job_begin(master, job);
 
+	if (!run) {
+		master->failed = true;
+		return false;
+	}
 	if (most && limit > most)
 		limit = most;
-	if (dlsi_ranges_take(&job->retry, limit, range_out)) {
-		job->retry_items -= range_out->end - range_out->first;
+	if (dlsi_ranges_take(&run->retry, limit, range_out)) {
+		run->retry_items -= range_out->end - range_out->first;
 		return true;
 	}
 	if (next.first == next.end)
 		return false;
-	known = dlsi_ranges_first_present(&job->done, next.first);
+	known = dlsi_ranges_first_present(&run->done, next.first);
 	if (next.end > known)
 		next.end = known;
 	if (next.end - next.first > limit)
 		next.end = next.first + limit;
-	job->cursor = next.end;
+	run->cursor = next.end;
 	*range_out = next;
 	return true;
 }
 
 void dlsi_job_give_back(struct dlsi_master *master, struct job *job, uint64_t first, uint64_t end)
 {
+	struct run *run = job->run; /* of which they were taken */
+
 	while (first < end) {
-		uint64_t missing = dlsi_ranges_first_missing(&job->done, first);
-		uint64_t known = dlsi_ranges_first_present(&job->done, missing), added = 0;
+		uint64_t missing = dlsi_ranges_first_missing(&run->done, first);
+		uint64_t known = dlsi_ranges_first_present(&run->done, missing), added = 0;
 
 		if (known > end)
 			known = end;
-		if (missing < known && dlsi_ranges_add(&job->retry, missing, known, &added))
+		if (missing < known && dlsi_ranges_add(&run->retry, missing, known, &added))
 			master->failed = true;
-		job->retry_items += added;
+		run->retry_items += added;
 		first = known > missing ? known : end;
 	}
 	dlsi_job_refresh(master, job);

@@ -86,10 +86,11 @@ static void walk_live(struct walk *walk, const struct dlsi_list *node, uint64_t 
 		const struct job *job = job_of(node);
 		const char *tenant = dlsi_job_tenant(job)->name;
 		unsigned state = state_of(job);
-		bool listed = job->policy.number > floor && is_meant(walk, state, tenant, job->about);
+		bool listed =
+			job->policy.place.order > floor && is_meant(walk, state, tenant, dlsi_job_extras(job)->about);
 
 		if (!goes_on(walk, listed, dlsi_describe_job_texts(job))) {
-			uint64_t number = last && last->policy.number > floor ? last->policy.number : floor;
+			uint64_t number = last && last->policy.place.order > floor ? last->policy.place.order : floor;
 
 			end_page(walk, 'l', number, last ? &last->policy.id : NULL);
 			return;
@@ -144,7 +145,7 @@ static bool walk_from(struct walk *walk, const char *place)
 		job = dlsi_job_find(master, &id);
 	else if (length > NUMBER_DIGITS + 1)
 		return false;
-	if (job && job->policy.number > floor)
+	if (job && job->policy.place.order > floor)
 		job = NULL; /* another one under the same key */
 	if (place[0] == 'l')
 		walk_live(walk, job ? job->node.next : master->jobs.next, floor);

@@ -119,7 +119,7 @@ void dlsi_news_accepted(struct dlsi_master *master, const struct job *job)
 		return;
 	dlsi_hex(job->policy.id.bytes, DLSI_ID_BYTES, id);
 	tell(master, &master->job_news, DLS_LOG_INFO, "job %s of %s is accepted: %" PRIu64 " items for %s", id,
-		tenant(job), job->count, job->queue->class->handler->name);
+		tenant(job), job->count, job->spec->class->handler->name);
 }
 
 void dlsi_news_commanded(struct dlsi_master *master, const struct job *job, const char *what, const char *by)
@@ -143,7 +143,7 @@ void dlsi_news_ended(struct dlsi_master *master, const struct job *job, struct d
 	tell(master, &master->job_news, DLS_LOG_INFO,
 		"job %s of %s is %s after %.3f s: items %" PRIu64 ", done %" PRIu64 ", of them failed %" PRIu64
 		"%s%.*s",
-		id, tenant(job), dlsi_job_state_name(job->state), (double)(master->now_ns - job->begun_ns) / 1e9,
-		job->count, job->done_items, job->failed_items, sentence.length ? "; " : "", (int)sentence.length,
-		sentence.data);
+		id, tenant(job), dlsi_job_state_name(job->state), (double)(master->now_ns - job->policy.since_ns) / 1e9,
+		job->count, dlsi_job_run(job)->done_items, dlsi_job_run(job)->failed_items, sentence.length ? "; " : "",
+		(int)sentence.length, sentence.data);
 }

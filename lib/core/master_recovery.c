@@ -15,17 +15,15 @@ static struct job *replay_submit(struct dlsi_master *master, const struct dlsi_c
 		dlsi_spec_unref(master, spec);
 		return NULL;
 	}
-	if (dlsi_about_read(master, change->submit.about, &job->about, err)) {
-		dlsi_job_destroy(master, job);
-		return NULL;
-	}
 	job->durable = true;
 	job->token = change->submit.token;
 	job->policy.priority = change->submit.priority;
-	dlsi_job_keep_manifest(master, job, payload);
-	job->manifest_blob = change->submit.manifest;
-	job->manifest_head = change->submit.manifest_head;
-	return job;
+	if (dlsi_job_extend(master, job) &&
+		dlsi_about_read(master, change->submit.about, &job->extras->about, err) == 0 &&
+		dlsi_job_keep_manifest(master, job, payload, &change->submit.manifest, change->submit.manifest_head))
+		return job;
+	dlsi_job_destroy(master, job);
+	return NULL;
 }
 
 /* Whether a master can have written this about the job, NULL if there is none. */
@@ -79,7 +77,9 @@ int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t
 /* While the log was read there was no time: the job's limit begins now. */
 static void begin_anew(struct dlsi_master *master, struct job *job)
 {
-	job->begun_ns = job->released_ns = master->now_ns;
+	job->policy.since_ns = master->now_ns;
+	if (job->extras)
+		job->extras->released_ns = master->now_ns;
 	dlsi_job_watch(master, job);
 }
 
@@ -88,7 +88,7 @@ void dlsi_master_end_complete_jobs(struct dlsi_master *master)
 	dlsi_list_each (node, &master->jobs) {
 		struct job *job = dlsi_list_entry(node, struct job, node);
 
-		if (job->state == DLSI_JOB_ACTIVE && job->done_items == job->count)
+		if (job->state == DLSI_JOB_ACTIVE && dlsi_job_run(job)->done_items == job->count)
 			dlsi_job_end(master, job, DLSI_JOB_DONE, 0, "");
 		else
 			begin_anew(master, job);

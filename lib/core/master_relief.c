@@ -33,7 +33,7 @@ static const struct task *next_task(const struct device *device, const struct dl
 /* How many of the tasks that wait from `task` on had better move; 0: none. */
 static uint64_t count_moves(struct dlsi_master *master, const struct task *front, const struct task *task)
 {
-	const struct device *idle = dlsi_device_least_loaded(master, task->job->queue->class);
+	const struct device *idle = dlsi_device_least_loaded(master, task->job->spec->class);
 	uint64_t wait_ns = remaining_ns(master, front), there_ns = idle ? dlsi_task_expected_ns(task, idle) : 0;
 
 	if (!idle || idle->policy.held || there_ns >= wait_ns + dlsi_task_expected_ns(task, task->device))

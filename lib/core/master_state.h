@@ -10,6 +10,7 @@
 #define DLSI_MASTER_STATE_H
 
 #include "base/heap.h"
+#include "base/index.h"
 #include "base/limits.h"
 #include "base/list.h"
 #include "base/map.h"
@@ -18,17 +19,10 @@
 #include "core/division.h"
 #include "core/lifecycle.h"
 #include "core/master.h"
+#include "core/master_job.h"
 #include "core/outbox.h"
 #include "core/releases.h"
 #include "core/resources.h"
-
-enum timer_kind { TIMER_HEARTBEAT, TIMER_WORKER_GRACE, TIMER_CLIENT_GRACE, TIMER_JOB_LIMIT };
-
-/* Something that is due at some time; the kind says which structure it is a member of. */
-struct timer {
-	struct dlsi_heap_node node;
-	enum timer_kind kind;
-};
 
 struct peer {
 	struct dlsi_outbox outbox;
@@ -132,6 +126,8 @@ struct client {
 	struct tenant *tenant;
 	char *host, *data_endpoint;
 	struct dlsi_list jobs;
+	uint32_t connections;      /* so far */
+	uint64_t window_bytes;     /* its usual room for the results of a job */
 	uint64_t held_bytes;       /* of results that it has not confirmed */
 	bool full;                 /* they are too many: its jobs get no more tasks until half of them are gone */
 	uint64_t offers;           /* that it has not confirmed */
@@ -158,73 +154,6 @@ struct spec {
 	uint32_t task_items;           /* 0: the master divides */
 	uint64_t time_limit_ns;        /* of each of its jobs, from when it may run; 0: none */
 	struct dlsi_measured measured; /* of the items of its jobs: a new one need not find out */
-};
-
-/* What a job says of itself alone; its texts lie behind it. */
-struct about {
-	const char *name; /* may be empty */
-	unsigned tag_count, after_count;
-	const char *tags[DLSI_TAGS];
-	const char *after[DLSI_AFTER]; /* names of jobs, as dlsi_find_job takes them */
-	enum { AFTER_ENDED, AFTER_SUCCEEDED, AFTER_ANY } after_when;
-};
-
-/* A job waits for another. */
-struct follow {
-	struct dlsi_list node; /* on that one's followers */
-	struct job *follower;
-};
-
-struct job {
-	struct dlsi_list node;        /* on master->jobs, in the order of policy.number */
-	struct dlsi_list client_node; /* on client->jobs */
-	struct dlsi_list change_node; /* on master->changed, in the order of `change` */
-	uint64_t change;              /* the number of its last change */
-	struct dlsi_policy_job policy;
-	struct dlsi_id token;
-	struct spec *spec;
-	struct about *about; /* NULL: nothing */
-	struct queue *queue;
-	struct client *client;
-	struct dlsi_peer presented; /* the connection over which the client last submitted it ... */
-	struct dlsi_id asked;       /* ... and the token it named then, which a durable job's is not always */
-	bool durable;
-	bool offered; /* to the policy, as ready */
-	bool ending;  /* durable: its end is on its way through the log */
-	bool stopped; /* somebody's command ends it */
-	bool paused;  /* nothing of it is given out; only dlsi_job_apply writes it, and the priority once it is accepted
-		       */
-	uint8_t state; /* enum dlsi_job_state */
-	uint64_t count;
-	struct dlsi_ranges done; /* only dlsi_job_apply writes it and done_items */
-	uint64_t done_items;
-	uint64_t failed_items; /* by what workers said; those of which the client alone has told are not among them */
-	int64_t begun_ns;
-	int64_t released_ns; /* when it could run first */
-	struct timer limit;
-	struct dlsi_list followers; /* jobs that wait for this one */
-	struct follow *follows;     /* those it waits for itself: */
-	unsigned follow_count;
-	unsigned open;            /* that have not ended */
-	bool waits;               /* nothing of it is given out */
-	bool doomed;              /* what it waits for cannot come true any more ... */
-	struct dlsi_id doomed_by; /* ... since this job has ended */
-	struct dlsi_list decided; /* on master->decided: its waiting is over */
-	struct dlsi_ranges retry; /* given back */
-	uint64_t retry_items;
-	uint64_t cursor; /* items from here on have never been given out by this master */
-	uint64_t window_end, window_bytes;
-	struct dlsi_payload manifest;
-	struct dlsi_blob manifest_blob;
-	uint32_t manifest_head;
-	struct dlsi_list tasks;
-	uint64_t task_count;
-	uint64_t running;          /* items of tasks at workers */
-	uint64_t returned;         /* items whose results wait */
-	unsigned lost_offers;      /* one after another */
-	uint64_t lost_before;      /* attempts below were given out before the last of them was lost */
-	struct dlsi_list workers;  /* acquaintances */
-	struct dlsi_progress told; /* to the client */
 };
 
 struct task {
@@ -298,6 +227,11 @@ struct queue {
 	uint64_t jobs;
 };
 
+static inline struct queue *dlsi_job_queue(const struct job *job)
+{
+	return dlsi_list_entry(job->policy.queue, struct queue, policy);
+}
+
 /* A kind of resource that has a name of its own. */
 struct kind {
 	char *name;
@@ -351,7 +285,8 @@ struct dlsi_master {
 	struct dlsi_map stopped;  /* of those that have ended, the ones that a command ended, by id */
 	uint64_t changes;         /* counts them */
 	struct dlsi_map worker_by_incarnation, worker_by_name, client_by_incarnation, handler_by_name;
-	struct dlsi_map job_by_id, spec_by_key, class_by_key, tenant_by_name, task_by_attempt, known;
+	struct dlsi_index job_by_id;
+	struct dlsi_map spec_by_key, class_by_key, tenant_by_name, task_by_attempt, known;
 	struct dlsi_list loaded[DLSI_DEVICE_CREDITS]; /* devices with a free credit, by the tasks they hold */
 	uint64_t loads;                               /* bit n: loaded[n] may have some */
 	const struct dlsi_policy_ops *policy_ops;
@@ -460,6 +395,7 @@ void dlsi_client_cancel(struct dlsi_master *master, struct client *client, const
 /* Of one job, and of all of the client's jobs; what it has been told already is not said again. */
 void dlsi_client_tell_progress(struct dlsi_master *master, struct client *client, struct job *job);
 void dlsi_client_progress(struct dlsi_master *master, struct client *client);
+void dlsi_client_forget_told(struct job *job);
 
 void dlsi_client_send_end(struct dlsi_master *master, struct client *client, const struct dlsi_id *job, uint8_t state);
 void dlsi_client_send_result(struct dlsi_master *master, struct task *task);
@@ -486,12 +422,27 @@ int dlsi_about_read(
 /* master_jobs.c: their items and states */
 struct job *dlsi_job_find(const struct dlsi_master *master, const struct dlsi_id *id);
 
+/* Those of its structures that not every job has; they are made where there are none. NULL: memory is exhausted. */
+struct run *dlsi_job_begin(struct dlsi_master *master, struct job *job);
+struct extras *dlsi_job_extend(struct dlsi_master *master, struct job *job);
+
+/* How many items of it are in no other place: that nobody has been given. */
+uint64_t dlsi_job_waiting(const struct job *job);
+
 /* An entry in no state yet; the reference to spec is handed over on success. NULL: memory is exhausted. */
 struct job *dlsi_job_create(
 	struct dlsi_master *master, const struct dlsi_id *id, struct spec *spec, struct tenant *tenant, uint64_t count);
 
-/* The payload is handed over. */
-void dlsi_job_keep_manifest(struct dlsi_master *master, struct job *job, struct dlsi_payload manifest);
+/* The payload is handed over; the blob is that of the whole manifest. False: memory is exhausted. */
+bool dlsi_job_keep_manifest(struct dlsi_master *master, struct job *job, struct dlsi_payload manifest,
+	const struct dlsi_blob *blob, uint32_t head);
+struct dlsi_payload dlsi_job_manifest(const struct job *job);
+
+/* For so many bytes of results its client has room. */
+uint64_t dlsi_job_window_bytes(const struct job *job);
+
+/* Its client has room for results of items up to `end`, of so many bytes. */
+void dlsi_job_set_window(struct dlsi_master *master, struct job *job, uint64_t end, uint64_t bytes);
 void dlsi_job_destroy(struct dlsi_master *master, struct job *job);
 
 /* The only writer of state, done, paused, and of the priority of an accepted job. Returns how many items are done that
@@ -522,7 +473,8 @@ enum held_back {
 enum held_back dlsi_job_held_back(const struct job *job);
 
 /* The items of the next task, for the device, `most` at most (0: as many as usual); false if there are none. */
-bool dlsi_job_take(struct job *job, const struct device *device, uint64_t most, struct dlsi_range *range_out);
+bool dlsi_job_take(struct dlsi_master *master, struct job *job, const struct device *device, uint64_t most,
+	struct dlsi_range *range_out);
 void dlsi_job_give_back(struct dlsi_master *master, struct job *job, uint64_t first, uint64_t end);
 
 /* master_ended.c: jobs that have ended */

@@ -73,12 +73,12 @@ bool dlsi_client_spec(struct dlsi_master *master, struct client *client, const s
 /* Results that the client has, or is about to be sent again. */
 static void present_again(struct dlsi_master *master, struct job *job)
 {
-	dlsi_list_each (node, &job->tasks) {
+	dlsi_list_each (node, &dlsi_job_run(job)->tasks) {
 		struct task *task = dlsi_list_entry(node, struct task, job_node);
 
 		if (task->state != DLSI_TASK_RETURNED)
 			continue;
-		if (dlsi_ranges_first_missing(&job->done, task->first) >= task->end)
+		if (dlsi_ranges_first_missing(&dlsi_job_run(job)->done, task->first) >= task->end)
 			dlsi_task_taken(master, task);
 		else
 			dlsi_client_send_result(master, task);
@@ -106,7 +106,7 @@ static bool are_ranges(const struct job *job, const struct dlsi_numbers *numbers
  * or whose items wait to be given again. */
 static bool has_room_for_range(const struct dlsi_master *master, const struct job *job)
 {
-	return job->done.count < DLSI_RECEIVED_RANGES &&
+	return dlsi_job_run(job)->done.count < DLSI_RECEIVED_RANGES &&
 	       dlsi_share_has_room(job->client->done_ranges, master->done_ranges, 1, DLSI_DONE_RANGES);
 }
 
@@ -181,10 +181,11 @@ static int check_room(const struct dlsi_master *master, const struct client *cli
 }
 
 /* From now on it counts for its client. */
-static void charge(const struct job *job)
+static void charge(const struct job *job, uint64_t window_bytes)
 {
-	job->client->job_count++;
-	job->client->manifest_bytes += job->manifest.bytes;
+	if (!job->client->job_count++)
+		job->client->window_bytes = window_bytes;
+	job->client->manifest_bytes += job->manifest_bytes;
 }
 
 /* `about` is handed over on success. */
@@ -193,24 +194,28 @@ static struct job *new_job(struct dlsi_master *master, struct client *client, co
 {
 	struct spec *spec = client->specs[record->spec].spec;
 	struct job *job = dlsi_job_create(master, &record->job, spec, client->tenant, record->count);
+	bool kept;
 
 	if (!job)
 		return NULL;
 	spec->uses++;
 	job->client = client;
-	job->about = about;
 	job->durable = record->flags & DLSI_SUBMIT_DURABLE;
 	job->token = record->token;
 	job->policy.priority = record->priority;
 	dlsi_job_set_deadline(master, job, record->deadline_ns);
-	dlsi_job_keep_manifest(master, job, manifest);
-	job->manifest_blob = record->manifest;
-	job->manifest_head = record->manifest_head;
-	job->presented = client->peer->outbox.peer;
-	job->asked = record->token;
+	job->presented = client->connections;
 	dlsi_list_append(&client->jobs, &job->client_node);
+	kept = (!about || dlsi_job_extend(master, job)) &&
+	       dlsi_job_keep_manifest(master, job, manifest, &record->manifest, record->manifest_head);
 	if (!job->durable)
-		charge(job);
+		charge(job, record->window_bytes);
+	if (!kept) {
+		dlsi_job_destroy(master, job);
+		return NULL;
+	}
+	if (about)
+		job->extras->about = about;
 	return job;
 }
 
@@ -242,8 +247,7 @@ static bool take_client_side(struct dlsi_master *master, struct job *job, const 
 {
 	if (job->durable)
 		return record->received.count == 0;
-	job->window_end = record->window_end;
-	job->window_bytes = record->window_bytes;
+	dlsi_job_set_window(master, job, record->window_end, record->window_bytes);
 	return take_received(master, job, &record->received);
 }
 
@@ -252,9 +256,9 @@ static int ask_policy(struct dlsi_master *master, const struct job *job, struct 
 {
 	struct dlsi_policy_view view = dlsi_master_view(master);
 
-	return master->policy_ops->admit ? master->policy_ops->admit(master->policy, &view, &job->policy,
-						   job->count - job->done_items, err)
-					 : 0;
+	return master->policy_ops->admit
+		       ? master->policy_ops->admit(master->policy, &view, &job->policy, dlsi_job_waiting(job), err)
+		       : 0;
 }
 
 static void submit_new(struct dlsi_master *master, struct client *client, const struct dlsi_submit *record,
@@ -290,12 +294,12 @@ static void submit_new(struct dlsi_master *master, struct client *client, const 
 	change.submit.token = job->token;
 	change.submit.count = job->count;
 	change.submit.priority = job->policy.priority;
-	change.submit.manifest = job->manifest_blob;
+	change.submit.manifest = record->manifest;
 	change.submit.manifest_head = job->manifest_head;
 	change.submit.tenant = dlsi_text_of(client->tenant->name);
 	change.submit.spec = (struct dlsi_bytes){job->spec->json, job->spec->length};
 	change.submit.about = record->about;
-	dlsi_job_change(master, job, &change, NULL, job->manifest);
+	dlsi_job_change(master, job, &change, NULL, manifest);
 }
 
 static void accept_again(struct dlsi_master *master, struct client *client, const struct job *job)
@@ -303,7 +307,7 @@ static void accept_again(struct dlsi_master *master, struct client *client, cons
 	struct dlsi_record record = {.kind = DLSI_ACCEPTED};
 
 	record.accepted.job = job->policy.id;
-	record.accepted.token = job->asked;
+	record.accepted.token = *dlsi_job_asked(job);
 	dlsi_master_post(master, client->peer, &record, (struct dlsi_payload){0});
 }
 
@@ -313,7 +317,10 @@ static void submit_durable_again(
 	dlsi_list_remove(&job->client_node);
 	dlsi_list_append(&client->jobs, &job->client_node);
 	job->client = client;
-	job->asked = record->token;
+	if (dlsi_job_extend(master, job))
+		job->extras->asked = record->token;
+	else
+		master->failed = true;
 	dlsi_job_set_deadline(master, job, record->deadline_ns); /* the log does not keep it */
 	dlsi_job_watch(master, job);
 	if (job->state == DLSI_JOB_PROPOSED) /* it is accepted when the log has it */
@@ -327,16 +334,16 @@ static void submit_durable_again(
 static void submit_attached_again(
 	struct dlsi_master *master, struct client *client, struct job *job, const struct dlsi_submit *record)
 {
-	bool again = dlsi_peer_equal(job->presented, client->peer->outbox.peer);
+	bool again = job->presented == client->connections;
 
 	accept_again(master, client, job);
-	job->presented = client->peer->outbox.peer;
-	job->told = (struct dlsi_progress){0};
+	job->presented = client->connections;
+	dlsi_client_forget_told(job);
 	if (again)
 		return;
 	take_client_side(master, job, record);
 	present_again(master, job);
-	if (job->done_items == job->count)
+	if (dlsi_job_run(job)->done_items == job->count)
 		dlsi_job_end(master, job, DLSI_JOB_DONE, 0, "");
 	else
 		dlsi_job_refresh(master, job);

@@ -28,15 +28,15 @@ static void post_job(struct dlsi_master *master, struct peer *peer, const struct
 	record.job = (struct dlsi_job_record){
 		.job = job->policy.id,
 		.token = job->token,
-		.frames = job->manifest.handle != 0,
+		.frames = job->manifest != 0,
 		.count = job->count,
-		.manifest = job->manifest_blob,
+		.manifest = dlsi_job_extras(job)->manifest_blob,
 		.manifest_head = job->manifest_head,
 		.holder = dlsi_text_of(client ? client->data_endpoint : ""),
 		.holder_host = dlsi_text_of(client ? client->host : ""),
 		.spec = {job->spec->json, job->spec->length},
 	};
-	dlsi_master_post(master, peer, &record, job->manifest);
+	dlsi_master_post(master, peer, &record, dlsi_job_manifest(job));
 }
 
 static void post_assign(struct dlsi_master *master, const struct task *task)
@@ -68,8 +68,8 @@ static struct task *create(struct dlsi_master *master, struct job *job, struct d
 	task->first = range.first;
 	task->end = range.end;
 	task->given_ns = master->now_ns;
-	dlsi_list_append(&job->tasks, &task->job_node);
-	job->task_count++;
+	dlsi_list_append(&job->run->tasks, &task->job_node);
+	job->run->task_count++;
 	dlsi_list_append(&device->worker->tasks, &task->worker_node);
 	return task;
 }
@@ -88,10 +88,10 @@ bool dlsi_task_assign(struct dlsi_master *master, struct job *job, struct device
 	if (!task)
 		return false;
 	task->planned_ns = dlsi_task_expected_ns(task, device);
-	if (!dlsi_device_hold(master, device, job->queue, task->planned_ns))
+	if (!dlsi_device_hold(master, device, dlsi_job_queue(job), task->planned_ns))
 		return false;
 	move(master, task, DLSI_TASK_ASSIGNED);
-	job->running += range.end - range.first;
+	job->run->running += range.end - range.first;
 	post_assign(master, task);
 	return true;
 }
@@ -123,7 +123,7 @@ static void destroy(struct dlsi_master *master, struct task *task)
 
 	dlsi_map_remove(&master->task_by_attempt, &key);
 	dlsi_list_remove(&task->job_node);
-	task->job->task_count--;
+	task->job->run->task_count--;
 	dlsi_list_remove(&task->worker_node);
 	if (task->origin)
 		unhold(master, task);
@@ -158,15 +158,15 @@ static void take_in(
 	uint64_t items = task->end - task->first;
 
 	move(master, task, DLSI_TASK_RETURNED);
-	dlsi_device_measure(device, task->job->queue->class, items, record->elapsed_ns, record->bytes);
+	dlsi_device_measure(device, task->job->spec->class, items, record->elapsed_ns, record->bytes);
 	device->turned_ns = master->now_ns;
 	device->relieved = false;
-	dlsi_device_free(master, device, task->job->queue, task->planned_ns);
+	dlsi_device_free(master, device, dlsi_job_queue(task->job), task->planned_ns);
 	device->worker->done_items += items;
 	master->done_tasks++;
 	dlsi_measured_add(&task->job->spec->measured, items, record->elapsed_ns, record->bytes);
-	task->job->running -= items;
-	task->job->returned += items;
+	task->job->run->running -= items;
+	task->job->run->returned += items;
 	keep_result(task, record, device->worker->origin);
 	task->payload = payload;
 	hold(master, task);
@@ -218,7 +218,7 @@ bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 
 uint64_t dlsi_task_expected_ns(const struct task *task, const struct device *device)
 {
-	const struct service *service = dlsi_device_service(device, task->job->queue->class);
+	const struct service *service = dlsi_device_service(device, task->job->spec->class);
 	uint64_t own_ns = service ? service->measured.item_ns : 0;
 
 	return (own_ns ? own_ns : task->job->spec->measured.item_ns) * (task->end - task->first);
@@ -229,8 +229,8 @@ void dlsi_task_taken(struct dlsi_master *master, struct task *task)
 	uint64_t items = task->end - task->first;
 
 	move(master, task, DLSI_TASK_TAKEN);
-	task->job->returned -= items;
-	task->job->failed_items += task->result.failed < items ? task->result.failed : items;
+	task->job->run->returned -= items;
+	task->job->run->failed_items += task->result.failed < items ? task->result.failed : items;
 	confirm_offer(master, task);
 	destroy(master, task);
 }
@@ -241,10 +241,10 @@ void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_bac
 	uint64_t first = task->first, end = task->end;
 
 	if (task->state == DLSI_TASK_ASSIGNED) {
-		job->running -= end - first;
-		dlsi_device_free(master, task->device, job->queue, task->planned_ns);
+		job->run->running -= end - first;
+		dlsi_device_free(master, task->device, dlsi_job_queue(job), task->planned_ns);
 	} else {
-		job->returned -= end - first;
+		job->run->returned -= end - first;
 		confirm_offer(master, task);
 	}
 	move(master, task, DLSI_TASK_DROPPED);

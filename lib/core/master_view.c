@@ -29,6 +29,12 @@ static struct dlsi_policy_device *least_loaded(void *master, const struct dlsi_p
 	return candidates(master, queue, &device, 1) ? device : NULL;
 }
 
+static uint64_t running(void *master, const struct dlsi_policy_job *job)
+{
+	(void)master;
+	return dlsi_job_run(dlsi_list_entry(job, struct job, policy))->running;
+}
+
 static bool can_take(void *master, const struct dlsi_policy_queue *queue, const struct dlsi_policy_device *device)
 {
 	(void)master;
@@ -79,6 +85,7 @@ struct dlsi_policy_view dlsi_master_view(struct dlsi_master *master)
 		.total = &master->total,
 		.least_loaded = least_loaded,
 		.candidates = candidates,
+		.running = running,
 		.can_take = can_take,
 		.expect = expect,
 		.pace = pace,

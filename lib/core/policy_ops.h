@@ -47,14 +47,12 @@ struct dlsi_policy_queue {
 /* A job with items to give out. */
 struct dlsi_policy_job {
 	struct dlsi_id id;
-	uint64_t number; /* order of arrival: breaks ties */
 	int32_t priority;
 	int64_t since_ns;    /* when it was submitted */
 	int64_t deadline_ns; /* INT64_MAX: none */
 	uint64_t ready;      /* items that could be given out now */
-	uint64_t running;    /* items at workers */
 	struct dlsi_policy_queue *queue;
-	struct dlsi_heap_node place; /* the policy's while the job is ready */
+	struct dlsi_heap_node place; /* the policy's while the job is ready, but for its order: that of arrival */
 };
 
 /* What is known of a queue's items on a device. */
@@ -82,6 +80,9 @@ struct dlsi_policy_view {
 	/* The same, up to `limit` of them in this order. Returns how many. */
 	size_t (*candidates)(void *view_arg, const struct dlsi_policy_queue *queue, struct dlsi_policy_device **devices,
 		size_t limit);
+	/* Items of the job that are at workers. */
+	uint64_t (*running)(void *view_arg, const struct dlsi_policy_job *job);
+
 	bool (*can_take)(
 		void *view_arg, const struct dlsi_policy_queue *queue, const struct dlsi_policy_device *device);
 	struct dlsi_policy_expectation (*expect)(

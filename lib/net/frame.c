@@ -8,33 +8,46 @@
 #include <stddef.h>
 #include <string.h>
 
-struct dlsi_frame {
-	atomic_size_t references;
+struct elsewhere {
 	const uint8_t *data;
-	size_t size;
-	void (*release)(void *arg, const void *data);
+	void (*release)(void *arg, const void *data); /* NULL: nothing is to be done */
 	void *arg;
-	bool is_lent; /* whatever its size */
-	const struct dlsi_alloc *alloc;
-	uint8_t room[]; /* what was copied, or the message of libzmq's that `data` points into */
+	zmq_msg_t message; /* of libzmq's that `data` points into; else it is not there */
 };
 
-_Static_assert(offsetof(struct dlsi_frame, room) % _Alignof(zmq_msg_t) == 0, "a message may lie there");
+/* A master may have a million of them, each of a few bytes: these lie behind it, and what other frames need does there.
+ */
+struct dlsi_frame {
+	const struct dlsi_alloc *alloc;
+	size_t size;
+	atomic_uint references;
+	bool is_elsewhere; /* `room` is a struct elsewhere, and not the bytes */
+	bool is_lent;      /* whatever its size */
+	_Alignas(struct elsewhere) uint8_t room[];
+};
 
-static struct dlsi_frame *create(const struct dlsi_alloc *alloc, size_t extra)
+static struct dlsi_frame *create(const struct dlsi_alloc *alloc, size_t room, size_t size)
 {
-	struct dlsi_frame *frame = extra > SIZE_MAX / 2 ? NULL : dlsi_malloc(alloc, sizeof *frame + extra);
+	struct dlsi_frame *frame =
+		room > SIZE_MAX / 2 ? NULL : dlsi_malloc(alloc, offsetof(struct dlsi_frame, room) + room);
 
 	if (!frame)
 		return NULL;
-	*frame = (struct dlsi_frame){.alloc = alloc, .data = frame->room, .size = extra};
+	frame->alloc = alloc;
+	frame->size = size;
+	frame->is_elsewhere = frame->is_lent = false;
 	atomic_init(&frame->references, 1);
 	return frame;
 }
 
+static struct elsewhere *elsewhere(struct dlsi_frame *frame)
+{
+	return (struct elsewhere *)(void *)frame->room;
+}
+
 struct dlsi_frame *dlsi_frame_copy(const struct dlsi_alloc *alloc, const void *data, size_t length)
 {
-	struct dlsi_frame *frame = create(alloc, length);
+	struct dlsi_frame *frame = create(alloc, length, length);
 
 	if (frame && length)
 		memcpy(frame->room, data, length);
@@ -43,7 +56,7 @@ struct dlsi_frame *dlsi_frame_copy(const struct dlsi_alloc *alloc, const void *d
 
 struct dlsi_frame *dlsi_frame_make(const struct dlsi_alloc *alloc, size_t length, uint8_t **bytes_out)
 {
-	struct dlsi_frame *frame = create(alloc, length);
+	struct dlsi_frame *frame = create(alloc, length, length);
 
 	if (frame)
 		*bytes_out = frame->room;
@@ -53,14 +66,14 @@ struct dlsi_frame *dlsi_frame_make(const struct dlsi_alloc *alloc, size_t length
 struct dlsi_frame *dlsi_frame_wrap(const struct dlsi_alloc *alloc, const void *data, size_t length,
 	void (*release)(void *arg, const void *data), void *arg)
 {
-	struct dlsi_frame *frame = create(alloc, 0);
+	struct dlsi_frame *frame = create(alloc, offsetof(struct elsewhere, message), length);
 
 	if (!frame)
 		return NULL;
-	frame->data = data;
-	frame->size = length;
-	frame->release = release;
-	frame->arg = arg;
+	frame->is_elsewhere = true;
+	elsewhere(frame)->data = data;
+	elsewhere(frame)->release = release;
+	elsewhere(frame)->arg = arg;
 	return frame;
 }
 
@@ -105,16 +118,16 @@ struct dlsi_frame *dlsi_frame_receive(const struct dlsi_alloc *alloc, zmq_msg_t 
 	dlsi_handover_take(zmq_msg_data(message));
 	if (zmq_msg_size(message) <= COPIED_BYTES)
 		return dlsi_frame_copy(alloc, zmq_msg_data(message), zmq_msg_size(message));
-	frame = create(alloc, sizeof *kept);
+	frame = create(alloc, sizeof(struct elsewhere), zmq_msg_size(message));
 	if (!frame)
 		return NULL;
-	kept = (zmq_msg_t *)(void *)frame->room;
+	frame->is_elsewhere = true;
+	kept = &elsewhere(frame)->message;
 	zmq_msg_init(kept);
 	zmq_msg_move(kept, message);
-	frame->data = zmq_msg_data(kept);
-	frame->size = zmq_msg_size(kept);
-	frame->release = close_message;
-	frame->arg = kept;
+	elsewhere(frame)->data = zmq_msg_data(kept);
+	elsewhere(frame)->release = close_message;
+	elsewhere(frame)->arg = kept;
 	return frame;
 }
 
@@ -126,7 +139,8 @@ static void drop_whole(void *arg, const void *data)
 
 struct dlsi_frame *dlsi_frame_part(struct dlsi_frame *whole, size_t offset, size_t length)
 {
-	struct dlsi_frame *part = dlsi_frame_wrap(whole->alloc, whole->data + offset, length, drop_whole, whole);
+	struct dlsi_frame *part =
+		dlsi_frame_wrap(whole->alloc, dlsi_frame_data(whole) + offset, length, drop_whole, whole);
 
 	if (part)
 		dlsi_frame_ref(whole);
@@ -144,14 +158,14 @@ void dlsi_frame_unref(struct dlsi_frame *frame)
 	/* What other threads did with the bytes happens before their memory is given back. */
 	if (!frame || atomic_fetch_sub_explicit(&frame->references, 1, memory_order_acq_rel) > 1)
 		return;
-	if (frame->release)
-		frame->release(frame->arg, frame->data);
+	if (frame->is_elsewhere && elsewhere(frame)->release)
+		elsewhere(frame)->release(elsewhere(frame)->arg, elsewhere(frame)->data);
 	dlsi_free(frame->alloc, frame);
 }
 
 const uint8_t *dlsi_frame_data(const struct dlsi_frame *frame)
 {
-	return frame->data;
+	return frame->is_elsewhere ? ((const struct elsewhere *)(const void *)frame->room)->data : frame->room;
 }
 
 size_t dlsi_frame_size(const struct dlsi_frame *frame)
@@ -169,7 +183,7 @@ static void drop_sent(void *data, void *arg)
 int dlsi_frame_message(struct dlsi_frame *frame, zmq_msg_t *message_out)
 {
 	if (frame->is_lent || frame->size >= DLSI_INLINE_BYTES) {
-		void *data = (void *)(uintptr_t)frame->data; /* libzmq only reads it */
+		void *data = (void *)(uintptr_t)dlsi_frame_data(frame); /* libzmq only reads it */
 
 		if (zmq_msg_init_data(message_out, data, frame->size, drop_sent, frame))
 			return DLS_ENOMEM;
@@ -181,7 +195,7 @@ int dlsi_frame_message(struct dlsi_frame *frame, zmq_msg_t *message_out)
 	if (zmq_msg_init_size(message_out, frame->size))
 		return DLS_ENOMEM;
 	if (frame->size)
-		memcpy(zmq_msg_data(message_out), frame->data, frame->size);
+		memcpy(zmq_msg_data(message_out), dlsi_frame_data(frame), frame->size);
 	dlsi_handover_give(zmq_msg_data(message_out));
 	return 0;
 }

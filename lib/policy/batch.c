@@ -9,34 +9,38 @@ void dlsi_batch_init(struct dlsi_batch *batch, const struct dlsi_alloc *alloc, d
 
 /* ---- what it sees */
 
-static void see_job(struct dlsi_batch_queue *queue, size_t i, struct dlsi_policy_job *job)
+static void see_job(
+	struct dlsi_batch_queue *queue, size_t i, const struct dlsi_policy_view *view, struct dlsi_policy_job *job)
 {
 	dlsi_hex(job->id.bytes, DLSI_ID_BYTES, queue->ids[i]);
 	queue->jobs[i] = job;
 	queue->seen_jobs[i] = (struct dls_policy_job){
-		.number = job->number,
+		.number = job->place.order,
 		.id = queue->ids[i],
 		.priority = job->priority,
 		.since_ns = job->since_ns,
 		.deadline_ns = job->deadline_ns,
 		.ready = job->ready,
-		.running = job->running,
+		.running = view->running(view->view_arg, job),
 	};
 	queue->job_list[i] = &queue->seen_jobs[i];
 }
 
 /* The first jobs of a queue, which stay in it. */
-static size_t see_jobs(struct dlsi_batch_queue *to, struct dlsi_policy_queue *queue)
+static size_t see_jobs(
+	struct dlsi_batch_queue *to, const struct dlsi_policy_view *view, struct dlsi_policy_queue *queue)
 {
 	size_t count = 0;
 	struct dlsi_policy_job *first;
+	int64_t keys[DLSI_BATCH_JOBS];
 
 	while (count < DLSI_BATCH_JOBS && (first = dlsi_ordered_first(queue))) {
-		see_job(to, count++, first);
+		keys[count] = dlsi_heap_due(&queue->jobs, &first->place);
+		see_job(to, count++, view, first);
 		dlsi_heap_remove(&queue->jobs, &first->place);
 	}
 	for (size_t i = 0; i < count; i++) /* cannot fail: it was there */
-		dlsi_heap_set(&queue->jobs, &to->jobs[i]->place, to->jobs[i]->place.due);
+		dlsi_heap_set(&queue->jobs, &to->jobs[i]->place, keys[i]);
 	return count;
 }
 
@@ -79,7 +83,7 @@ static bool see_queue(struct dlsi_batch_queue *to, const struct dlsi_policy_view
 		.device_count = see_devices(to, view, queue),
 	};
 	if (to->seen.device_count)
-		to->seen.job_count = see_jobs(to, queue);
+		to->seen.job_count = see_jobs(to, view, queue);
 	return to->seen.device_count;
 }
 
@@ -118,7 +122,7 @@ static struct dlsi_policy_job *find_job(
 {
 	for (size_t i = 0; i < batch->queue_count; i++)
 		for (size_t j = 0; j < batch->queues[i].seen.job_count; j++)
-			if (batch->queues[i].jobs[j]->number == number) {
+			if (batch->queues[i].jobs[j]->place.order == number) {
 				*queue_out = &batch->queues[i];
 				return batch->queues[i].jobs[j];
 			}

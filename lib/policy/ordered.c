@@ -45,7 +45,6 @@ void dlsi_ordered_put(struct dlsi_ordered *ordered, struct dlsi_policy_job *job,
 
 	if (!dlsi_ordered_first(queue))
 		dlsi_list_append(&ordered->queues, &queue->node);
-	job->place.order = job->number;
 	dlsi_heap_set(&queue->jobs, &job->place, key); /* cannot fail: the core keeps room for every job of the queue */
 }
 
@@ -72,8 +71,10 @@ void dlsi_ordered_ready_in_turn(void *arg, struct dlsi_policy_job *job)
 bool dlsi_ordered_by_key(
 	const struct dlsi_policy_view *view, const struct dlsi_policy_job *a, const struct dlsi_policy_job *b)
 {
+	int64_t key_a = dlsi_heap_due(&a->queue->jobs, &a->place), key_b = dlsi_heap_due(&b->queue->jobs, &b->place);
+
 	(void)view;
-	return a->place.due != b->place.due ? a->place.due < b->place.due : a->number < b->number;
+	return key_a != key_b ? key_a < key_b : a->place.order < b->place.order;
 }
 
 bool dlsi_ordered_choose(const struct dlsi_ordered *ordered, const struct dlsi_policy_view *view,

@@ -33,6 +33,7 @@ static bool place_until(const struct dlsi_policy_view *view, struct dlsi_policy_
 {
 	struct dlsi_policy_device *candidates[CANDIDATES];
 	size_t count = view->candidates(view->view_arg, job->queue, candidates, CANDIDATES);
+	bool is_running = until_ns != UINT64_MAX && view->running(view->view_arg, job);
 	uint64_t best_ns = UINT64_MAX;
 
 	for (size_t i = 0; i < count; i++) {
@@ -40,7 +41,7 @@ static bool place_until(const struct dlsi_policy_view *view, struct dlsi_policy_
 		uint64_t finish_ns = expected.wait_ns + expected.item_ns;
 
 		if (finish_ns >= best_ns || (!expected.item_ns && expected.tried) ||
-			(finish_ns > until_ns && job->running))
+			(finish_ns > until_ns && is_running))
 			continue;
 		best_ns = finish_ns;
 		*choice_out = (struct dlsi_policy_choice){job, candidates[i], items_until(&expected, until_ns)};
@@ -58,7 +59,8 @@ bool dlsi_place_in_time(
 	const struct dlsi_policy_view *view, struct dlsi_policy_job *job, struct dlsi_policy_choice *choice_out)
 {
 	struct dlsi_policy_pace pace = view->pace(view->view_arg, job->queue);
-	double left_ns = pace.items_per_ns > 0 ? (double)(job->ready + job->running) / pace.items_per_ns : 0;
+	double left = (double)(job->ready + view->running(view->view_arg, job));
+	double left_ns = pace.items_per_ns > 0 ? left / pace.items_per_ns : 0;
 	uint64_t until_ns = WAITS * pace.fastest_ns;
 
 	if (left_ns > (double)until_ns)

@@ -54,7 +54,7 @@ static void drop_pages(struct sim_job *job, uint64_t next)
 {
 	struct dlsi_heap_node *first;
 
-	while ((first = dlsi_heap_first(&job->pages)) && (uint64_t)first->due <= next) {
+	while ((first = dlsi_heap_first(&job->pages)) && (uint64_t)dlsi_heap_due(&job->pages, first) <= next) {
 		struct sim_page *page = dlsi_list_entry(first, struct sim_page, node);
 
 		dlsi_heap_remove(&job->pages, first);

@@ -112,9 +112,9 @@ bool sim_run_next(struct sim *sim)
 
 	if (!first)
 		return false;
+	sim->now_ns = dlsi_heap_due(&sim->happenings, first);
 	dlsi_heap_remove(&sim->happenings, first);
 	happening = dlsi_list_entry(first, struct sim_happening, node);
-	sim->now_ns = first->due;
 	if (wait_for_stopped(sim, happening))
 		return true;
 	if (!happening->at || (happening->at->up && happening->at->life == happening->life))

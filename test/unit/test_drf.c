@@ -181,7 +181,7 @@ static void hand_out(const struct instance *instance, double tasks[TENANTS])
 	for (unsigned t = 0; t < TENANTS; t++) {
 		tenants[t] = (struct dlsi_policy_tenant){.number = t, .weight = instance->weight[t]};
 		queues[t] = (struct dlsi_policy_queue){.tenant = &tenants[t]};
-		jobs[t] = (struct dlsi_policy_job){.number = t, .queue = &queues[t]};
+		jobs[t] = (struct dlsi_policy_job){.place.order = t, .queue = &queues[t]};
 		for (unsigned k = 0; k < KINDS; k++)
 			queues[t].demand.amount[k] = (uint64_t)instance->demand[t][k];
 		dlsi_heap_init(&queues[t].jobs, unit_alloc());
@@ -191,7 +191,7 @@ static void hand_out(const struct instance *instance, double tasks[TENANTS])
 		ops->ready(policy, &jobs[t]);
 	}
 	while (ops->choose(policy, &view, &choice)) {
-		tasks[choice.job->number]++;
+		tasks[choice.job->place.order]++;
 		dlsi_resources_add(&pool.used, &choice.job->queue->demand);
 		dlsi_resources_add(&choice.job->queue->tenant->used, &choice.job->queue->demand);
 	}

@@ -4,7 +4,7 @@
 
 enum { NODES = 60, STEPS = 2000, SEEDS = 60 };
 
-static struct dlsi_heap_node *first_of_all(struct dlsi_heap_node *nodes)
+static struct dlsi_heap_node *first_of_all(struct dlsi_heap_node *nodes, const int64_t *dues)
 {
 	struct dlsi_heap_node *first = NULL;
 
@@ -13,7 +13,8 @@ static struct dlsi_heap_node *first_of_all(struct dlsi_heap_node *nodes)
 
 		if (!node->place)
 			continue;
-		if (!first || node->due < first->due || (node->due == first->due && node->order < first->order))
+		if (!first || dues[i] < dues[first - nodes] ||
+			(dues[i] == dues[first - nodes] && node->order < first->order))
 			first = node;
 	}
 	return first;
@@ -25,6 +26,7 @@ static void test_agrees_with_search(void **state)
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct dlsi_rng rng = unit_rng(seed);
 		struct dlsi_heap_node nodes[NODES] = {{0}};
+		int64_t dues[NODES];
 		struct dlsi_heap heap;
 		size_t count = 0;
 
@@ -35,15 +37,19 @@ static void test_agrees_with_search(void **state)
 			struct dlsi_heap_node *node = &nodes[dlsi_rng_below(&rng, NODES)];
 
 			if (dlsi_rng_below(&rng, 3)) {
+				int64_t due = (int64_t)dlsi_rng_below(&rng, 20) - 10;
+
 				count += !node->place;
-				assert_int_equal(dlsi_heap_set(&heap, node, (int64_t)dlsi_rng_below(&rng, 20) - 10), 0);
+				dues[node - nodes] = due;
+				assert_int_equal(dlsi_heap_set(&heap, node, due), 0);
+				assert_int_equal(dlsi_heap_due(&heap, node), due);
 			} else {
 				count -= node->place != 0;
 				dlsi_heap_remove(&heap, node);
 				assert_int_equal(node->place, 0);
 			}
 			assert_int_equal(heap.count, count);
-			assert_ptr_equal(dlsi_heap_first(&heap), first_of_all(nodes));
+			assert_ptr_equal(dlsi_heap_first(&heap), first_of_all(nodes, dues));
 		}
 		dlsi_heap_fini(&heap);
 	}

@@ -27,7 +27,8 @@ struct cluster {
 	unsigned device_count;
 	struct dlsi_resources total, each; /* of a device that is a worker of its own */
 	struct dlsi_policy_view view;
-	unsigned asked; /* for candidates */
+	uint64_t running; /* items of the first job */
+	unsigned asked;   /* for candidates */
 };
 
 static size_t candidates(
@@ -102,6 +103,13 @@ static double share_there(void *arg, const struct dlsi_policy_tenant *tenant, co
 	return dlsi_resources_dominant(&device_of(device)->used[tenant->number], &cluster->each);
 }
 
+static uint64_t running(void *arg, const struct dlsi_policy_job *job)
+{
+	const struct cluster *cluster = arg;
+
+	return job == &cluster->jobs[0] ? cluster->running : 0;
+}
+
 static void begin(struct cluster *cluster, const char *name, unsigned devices)
 {
 	cJSON *params = cJSON_CreateObject();
@@ -117,6 +125,7 @@ static void begin(struct cluster *cluster, const char *name, unsigned devices)
 		.least_loaded = least_loaded,
 		.candidates = candidates,
 		.expect = expect,
+		.running = running,
 		.pace = pace,
 		.share_there = share_there,
 		.view_arg = cluster};
@@ -126,8 +135,8 @@ static void begin(struct cluster *cluster, const char *name, unsigned devices)
 		dlsi_heap_init(&cluster->queues[i].jobs, unit_alloc());
 		assert_int_equal(dlsi_heap_reserve(&cluster->queues[i].jobs, 2), 0);
 		dlsi_list_init(&cluster->queues[i].node);
-		cluster->jobs[i] =
-			(struct dlsi_policy_job){.number = i, .deadline_ns = INT64_MAX, .queue = &cluster->queues[i]};
+		cluster->jobs[i] = (struct dlsi_policy_job){
+			.place.order = i, .deadline_ns = INT64_MAX, .queue = &cluster->queues[i]};
 	}
 }
 
@@ -154,7 +163,7 @@ static void give(struct cluster *cluster, const struct dlsi_policy_choice *choic
 	device->items[held] = items;
 	device->policy.held++;
 	choice->job->ready -= items;
-	choice->job->running += items;
+	cluster->running += items;
 }
 
 /* The size of a task as the core divides: a share of what is left, of a tenth of a second at most, few where nothing is
@@ -195,7 +204,7 @@ static void pass(struct cluster *cluster)
 	}
 	assert_non_null(next); /* else the job would never end */
 	cluster->view.now_ns = next->ends_ns[0];
-	cluster->jobs[0].running -= next->items[0];
+	cluster->running -= next->items[0];
 	next->known_ns = next->item_ns;
 	next->ends_ns[0] = next->ends_ns[1];
 	next->items[0] = next->items[1];
@@ -206,7 +215,7 @@ static int64_t run(struct cluster *cluster, uint64_t items)
 {
 	cluster->jobs[0].ready = items;
 	cluster->ops->ready(cluster->policy, &cluster->jobs[0]);
-	while (cluster->jobs[0].ready || cluster->jobs[0].running) {
+	while (cluster->jobs[0].ready || cluster->running) {
 		assign(cluster);
 		pass(cluster);
 	}

@@ -60,7 +60,7 @@ static void begin(struct cluster *cluster, const char *name, const char *params)
 	}
 	for (unsigned i = 0; i < JOBS; i++) {
 		cluster->jobs[i] = (struct dlsi_policy_job){
-			.number = i, .deadline_ns = INT64_MAX, .queue = &cluster->queues[i % QUEUES]};
+			.place.order = i, .deadline_ns = INT64_MAX, .queue = &cluster->queues[i % QUEUES]};
 	}
 }
 
@@ -95,10 +95,10 @@ static int next(struct cluster *cluster)
 	if (!cluster->ops->choose(cluster->policy, &cluster->view, &choice))
 		return -1;
 	assert_ptr_equal(choice.device, &cluster->device);
-	cluster->turns[choice.job->number]++;
+	cluster->turns[choice.job->place.order]++;
 	dlsi_resources_add(&cluster->used, &choice.job->queue->demand);
 	dlsi_resources_add(&choice.job->queue->tenant->used, &choice.job->queue->demand);
-	return (int)choice.job->number;
+	return (int)choice.job->place.order;
 }
 
 static void run(struct cluster *cluster, unsigned choices)
