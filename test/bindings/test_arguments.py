@@ -58,6 +58,7 @@ BAD = {
     "params": OBJECT,
     "path": [None, *PATH],
     "paths": [None, *PATH],
+    "plugins": PATH,
     "policy": TEXT,
     "policy_params": OBJECT,
     "priority": ["1", 1.5, None, True, NAN, 2**32, 2**64, -(2**31) - 1, 1_000_001],

@@ -334,3 +334,5 @@ def test_a_master_of_ones_own():
             assert client.status()["policy"] == "feedback"
         with pytest.raises(errors.EADDRESS):
             dlsched.Master(master.address)
+    with pytest.raises(errors.ENOTFOUND, match="no plug-ins here"):
+        dlsched.Master(plugins="no plug-ins here")

@@ -163,6 +163,7 @@ class MasterOptions(Sized):
         ("worker_timeout_ms", c_uint32),
         ("client_timeout_ms", c_uint32),
         ("policy_params", c_char_p),
+        ("plugins", c_char_p),
     ]
 
 
