@@ -18,13 +18,23 @@
 #include <string.h>
 #include <time.h>
 
-enum { SEED = 1, STORES = 4, STORE_FILE = 1024, WORKER_FILE = 256, LARGEST_BATCH = 5 /* 32 */, MIXED = 30 };
+enum {
+	SEED = 1,
+	STORES = 4,
+	STORE_FILE = 1024,
+	WORKER_FILE = 256,
+	LARGEST_BATCH = 5 /* 32 */,
+	MIXED = 30,
+	PAGE_BYTES = 131072,
+	GROWING_PAGES = 2048
+};
 
 #define JOB_NS           (60 * SIM_S)
 #define MIXED_JOB_NS     (10 * SIM_S)
 #define VARIATION        0.05 /* of the time of a task, at most */
 #define ITEM_BYTES       110000
 #define RESULT_BYTES     66 /* the five best classes, as a row of a page */
+#define ROW_BYTES        63 /* in the list of inputs: blob, offset and length; 8 more say where it lies */
 #define WINDOW_BYTES     (UINT64_C(1) << 30)
 #define LINK_BYTES_PER_S UINT64_C(1250000000)
 
@@ -114,6 +124,16 @@ static double least(double a, double b)
 	return a < b ? a : b;
 }
 
+/* 13 bytes a page of the list of inputs, which grow by 128 KB with each 2,048 (proto/manifest.c). */
+static uint64_t head_bytes(uint64_t items)
+{
+	uint64_t pages = 0;
+
+	for (uint64_t left = items, rows; left; left -= rows < left ? rows : left, pages++)
+		rows = PAGE_BYTES * (1 + pages / GROWING_PAGES) / (ROW_BYTES + 8);
+	return 13 * pages;
+}
+
 static void draw_speeds(struct world *world, unsigned workers)
 {
 	struct dlsi_rng rng;
@@ -159,6 +179,7 @@ static double run_job(const struct world *world, unsigned workers, const struct 
 		.window_bytes = WINDOW_BYTES,
 		.item_bytes = ITEM_BYTES,
 		.result_bytes = RESULT_BYTES,
+		.row_bytes = ROW_BYTES,
 		.link_bytes_per_s = LINK_BYTES_PER_S,
 		.latency_ns = SIM_MS / 10,
 		.message_ns = SIM_MS / 100,
@@ -171,6 +192,7 @@ static double run_job(const struct world *world, unsigned workers, const struct 
 	clock_t begin = clock();
 
 	plan.items = (uint64_t)(least(compute, links) * (double)job_ns / 1e9);
+	plan.head_bytes = head_bytes(plan.items);
 	seconds = run(&plan);
 	*best_out = (double)plan.items / least(compute, links);
 	snprintf(more_out, 500,

@@ -158,6 +158,41 @@ int dlsi_page_row(const struct dlsi_page *page, uint32_t row, struct dlsi_field 
 	return 0;
 }
 
+uint64_t dlsi_page_entry(uint64_t length, uint32_t rows, uint32_t row)
+{
+	return length - 8 * ((uint64_t)rows - row + 1);
+}
+
+static uint64_t entry(const uint8_t *entries, uint32_t i)
+{
+	struct dlsi_reader reader = {entries + 8 * (size_t)i, entries + 8 * ((size_t)i + 1), true};
+
+	return dlsi_read_u64(&reader);
+}
+
+int dlsi_page_extent(const uint8_t *entries, uint32_t count, uint64_t length, uint32_t rows, uint64_t *begin_out,
+	uint64_t *end_out, struct dls_error *err)
+{
+	uint64_t begin = entry(entries, 0), end = entry(entries, count);
+
+	if (begin < HEADER_BYTES || begin >= end || end > dlsi_page_entry(length, rows, 0))
+		return dlsi_fail(err, DLS_EFORMAT, "the offsets of %" PRIu32 " rows of a page are wrong", count);
+	*begin_out = begin;
+	*end_out = end;
+	return 0;
+}
+
+void dlsi_page_cut(struct dlsi_buffer *buffer, const uint8_t *entries, uint32_t count, const uint8_t *data)
+{
+	uint64_t begin = entry(entries, 0);
+
+	dlsi_write_u32(buffer, MAGIC);
+	dlsi_write_u32(buffer, count);
+	dlsi_buffer_append(buffer, data, (size_t)(entry(entries, count) - begin));
+	for (uint32_t i = 0; i <= count; i++)
+		dlsi_write_u64(buffer, entry(entries, i) - begin + HEADER_BYTES);
+}
+
 static void note_offset(struct dlsi_page_writer *writer)
 {
 	dlsi_write_u64(&writer->offsets, writer->buffer->length - writer->start);

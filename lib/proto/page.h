@@ -74,6 +74,19 @@ int dlsi_page_open(
 int dlsi_page_row(const struct dlsi_page *page, uint32_t row, struct dlsi_field *fields_out, unsigned *count_out,
 	struct dls_error *err);
 
+/* Where a page of `rows` rows and `length` bytes says where row `row` begins, or with `rows` where the last one ends:
+ * in 8 bytes. Who knows where some rows begin and end need not read the others. */
+uint64_t dlsi_page_entry(uint64_t length, uint32_t rows, uint32_t row);
+
+/* Where the first of `count` rows begins and the last one ends by their count + 1 entries. Errors: DLS_EFORMAT (not in
+ * a page of `rows` rows and `length` bytes). */
+int dlsi_page_extent(const uint8_t *entries, uint32_t count, uint64_t length, uint32_t rows, uint64_t *begin_out,
+	uint64_t *end_out, struct dls_error *err);
+
+/* Writes a page of these rows at the end of a buffer: `data` are the bytes of that extent. A failed allocation shows in
+ * buffer->failed; whether the entries between are right shows when it is opened. */
+void dlsi_page_cut(struct dlsi_buffer *buffer, const uint8_t *entries, uint32_t count, const uint8_t *data);
+
 /* Writes a page at the end of a buffer, row after row; a failed allocation shows in buffer->failed. */
 struct dlsi_page_writer {
 	struct dlsi_buffer *buffer;

@@ -38,6 +38,8 @@ struct dlsi_worker_job {
 	struct dls_error failed;  /* with a code, while they are told that it cannot be had */
 	struct dlsi_list pages;   /* worker/page.c; the one used last at the end */
 	unsigned page_count;
+	uint64_t parted; /* the page of which rows alone were fetched last, and how often in a row */
+	unsigned parts;
 };
 
 /* Carries out DLSI_EFFECT_JOB_OPEN. Errors: DLS_ENOMEM. */

@@ -9,18 +9,22 @@ struct dlsi_worker_span {
 	struct dlsi_worker_rows *rows;
 	struct dlsi_waiter waiter; /* for its page */
 	struct dlsi_run run;
-	struct dlsi_frame *page; /* NULL: it is not a page, or not here */
-	struct dlsi_page opened;
-	struct dls_error why; /* with a code: its page cannot be had */
+	struct dlsi_worker_rows_had had; /* frame NULL: it is not a page, or not here */
+	struct dls_error why;            /* with a code: its page cannot be had */
 };
 
-/* False: the page is on its way. */
+/* False: the rows are on their way. */
 static bool get_page(struct dlsi_worker_span *span)
 {
-	if (span->run.kind != DLSI_RUN_PAGE || span->page || span->why.code)
+	const struct dlsi_worker_rows *rows = span->rows;
+	const struct dlsi_run *run = &span->run;
+	uint64_t first = rows->first > run->first ? rows->first : run->first, end = run->first + run->items;
+	struct dlsi_worker_rows_wanted wanted = {run, (uint32_t)(first - run->first), 0};
+
+	if (run->kind != DLSI_RUN_PAGE || span->had.frame || span->why.code)
 		return true;
-	return dlsi_worker_page_get(
-		       span->rows->job, &span->run, &span->waiter, &span->page, &span->opened, &span->why) != 1;
+	wanted.count = (uint32_t)((end < rows->end ? end : rows->end) - first);
+	return dlsi_worker_page_get(rows->job, &wanted, &span->waiter, &span->had, &span->why) != 1;
 }
 
 static void look(struct dlsi_waiter *waiter)
@@ -62,7 +66,7 @@ void dlsi_worker_rows_fini(struct dlsi_worker_rows *rows)
 {
 	for (size_t i = 0; i < rows->span_count; i++) {
 		dlsi_list_remove(&rows->spans[i].waiter.node);
-		dlsi_frame_unref(rows->spans[i].page);
+		dlsi_frame_unref(rows->spans[i].had.frame);
 	}
 	if (rows->job)
 		dlsi_free(&rows->job->worker->ctx->alloc, rows->spans);
@@ -98,7 +102,8 @@ static int add_page_rows(
 	if (span->why.code)
 		return dlsi_task_inputs_add_failed(inputs, (uint32_t)(end - first), &span->why);
 	for (uint64_t item = first; item < end && rc == 0; item++) {
-		rc = dlsi_page_row(&span->opened, (uint32_t)(item - span->run.first), fields, &count, &err);
+		rc = dlsi_page_row(
+			&span->had.page, (uint32_t)(item - span->run.first) - span->had.first, fields, &count, &err);
 		if (rc == 0)
 			rc = dlsi_task_inputs_add(inputs, fields, count, &err);
 		if (rc && rc != DLS_ENOMEM)

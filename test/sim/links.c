@@ -1,6 +1,7 @@
 /* Links with capacity. A link carries one thing at a time at its full speed: messages in the order in which they are
  * sent, and in the time that they leave, transfers one after another (a message that comes in between interrupts one).
- * A transfer goes whole through its holder's link and then, the latency later, through the receiver's.
+ * A transfer goes whole through its holder's link and then, the latency later, through the receiver's. One of few bytes
+ * counts as a message, since who serves many readers gives each a chunk in turn.
  *
  * First in, first out leaves a link idle only when nobody wants it, as sharing it fairly would; who shares a full one
  * gets his bytes sooner or later than he would, all of them together at the same time.
@@ -14,6 +15,7 @@
 
 #define WINDOW_NS     (100 * SIM_MS)
 #define REQUEST_BYTES 200
+#define SHORT_BYTES   (16 * 1024)
 #define ROUNDING      2 /* bytes */
 
 static uint64_t bytes_in(const struct sim_link *link, int64_t duration_ns)
@@ -112,7 +114,7 @@ int64_t sim_link_message(struct sim *sim, struct sim_link *link, uint64_t bytes)
 }
 
 static void serve(struct sim *sim, struct sim_link *link);
-
+static int64_t latency(struct sim *sim);
 static void reach(struct sim *sim, struct sim_happening *happening);
 
 static void step(struct sim *sim, struct sim_happening *happening)
@@ -127,8 +129,7 @@ static void step(struct sim *sim, struct sim_happening *happening)
 	settle(sim, link);
 	dlsi_list_remove(&transfer->node);
 	if (link == &transfer->from->uplink)
-		sim_schedule(sim, sim->plan ? sim->plan->latency_ns : (int64_t)sim_below(sim, SIM_MS), NULL, reach)
-			->transfer = transfer;
+		sim_schedule(sim, latency(sim), NULL, reach)->transfer = transfer;
 	else
 		transfer->arrived(sim, transfer);
 	if (first(link))
@@ -152,14 +153,39 @@ static void enter(struct sim *sim, struct sim_link *link, struct sim_transfer *t
 		serve(sim, link);
 }
 
+static void is_here(struct sim *sim, struct sim_happening *happening)
+{
+	happening->transfer->arrived(sim, happening->transfer);
+}
+
+static int64_t latency(struct sim *sim)
+{
+	return sim->plan ? sim->plan->latency_ns : (int64_t)sim_below(sim, SIM_MS);
+}
+
 static void reach(struct sim *sim, struct sim_happening *happening)
 {
-	enter(sim, &happening->transfer->to->downlink, happening->transfer);
+	struct sim_transfer *transfer = happening->transfer;
+	struct sim_link *link = &transfer->to->downlink;
+
+	if (transfer->bytes <= SHORT_BYTES)
+		sim_schedule(sim, sim_link_message(sim, link, transfer->bytes) - sim->now_ns, NULL, is_here)->transfer =
+			transfer;
+	else
+		enter(sim, link, transfer);
 }
 
 static void asked(struct sim *sim, struct sim_happening *happening)
 {
-	enter(sim, &happening->transfer->from->uplink, happening->transfer);
+	struct sim_transfer *transfer = happening->transfer;
+	struct sim_link *link = &transfer->from->uplink;
+
+	if (transfer->bytes <= SHORT_BYTES)
+		sim_schedule(
+			sim, sim_link_message(sim, link, transfer->bytes) - sim->now_ns + latency(sim), NULL, reach)
+			->transfer = transfer;
+	else
+		enter(sim, link, transfer);
 }
 
 static void asks(struct sim *sim, struct sim_happening *happening)
@@ -167,11 +193,6 @@ static void asks(struct sim *sim, struct sim_happening *happening)
 	int64_t end_ns = sim_link_message(sim, &happening->transfer->from->downlink, REQUEST_BYTES);
 
 	sim_schedule(sim, end_ns - sim->now_ns, NULL, asked)->transfer = happening->transfer;
-}
-
-static void is_here(struct sim *sim, struct sim_happening *happening)
-{
-	happening->transfer->arrived(sim, happening->transfer);
 }
 
 void sim_transfer_begin(struct sim *sim, struct sim_transfer *transfer)
@@ -184,7 +205,5 @@ void sim_transfer_begin(struct sim *sim, struct sim_transfer *transfer)
 		return;
 	}
 	sent_ns = sim_link_message(sim, &transfer->to->uplink, REQUEST_BYTES);
-	sim_schedule(sim, sent_ns - sim->now_ns + (sim->plan ? sim->plan->latency_ns : (int64_t)sim_below(sim, SIM_MS)),
-		NULL, asks)
-		->transfer = transfer;
+	sim_schedule(sim, sent_ns - sim->now_ns + latency(sim), NULL, asks)->transfer = transfer;
 }

@@ -45,6 +45,7 @@ struct sim_plan {
 	uint64_t items;                    /* of the only job */
 	uint64_t window_bytes;             /* that its client keeps of results */
 	uint64_t item_bytes, result_bytes; /* of one item */
+	uint64_t row_bytes, head_bytes;    /* of an item in the list of inputs, of its head; both lie at the client */
 	uint64_t link_bytes_per_s;         /* of each node, in each direction */
 	int64_t latency_ns;                /* from one node to another, whatever the links do */
 	int64_t message_ns;                /* that a node's loop works for each message it gets or sends */
@@ -199,6 +200,7 @@ struct sim_node {
 	struct dlsi_list tasks;        /* all it has */
 	struct dlsi_list readers;      /* tasks with reads that have not begun */
 	unsigned reads;                /* under way */
+	bool has_head;                 /* of the list of inputs */
 	uint64_t input_bytes;          /* of tasks that may read */
 	struct sim_job jobs[SIM_JOBS]; /* client */
 	unsigned job_count;

@@ -20,6 +20,7 @@ struct sim_task {
 	uint64_t item_bytes;
 	uint64_t next;    /* the first item whose input has not been asked for */
 	unsigned missing; /* reads under way */
+	bool located;     /* where its rows lie is known */
 	bool admitted;    /* its inputs have room */
 	bool cancelled;
 	bool recalled; /* before it began */
@@ -226,6 +227,48 @@ static void read_on(struct sim *sim, struct sim_node *node)
 	}
 }
 
+/* ---- its rows of the list of inputs, by a plan: where they lie in their page, and then those */
+
+static void rows_arrived(struct sim *sim, struct sim_transfer *transfer);
+
+static void read_rows(struct sim *sim, struct sim_node *node, struct sim_task *task, uint64_t bytes)
+{
+	struct read *read = sim_calloc(sizeof *read);
+
+	read->task = task;
+	read->life = node->life;
+	read->transfer.from = &sim->clients[0];
+	read->transfer.to = node;
+	read->transfer.bytes = bytes;
+	read->transfer.arrived = rows_arrived;
+	sim_transfer_begin(sim, &read->transfer);
+}
+
+static void rows_arrived(struct sim *sim, struct sim_transfer *transfer)
+{
+	struct read *read = (struct read *)transfer;
+	struct sim_node *node = transfer->to;
+	struct sim_task *task = read->task;
+
+	free(read);
+	if (!task->located) {
+		task->located = true;
+		read_rows(sim, node, task, count(task) * sim->plan->row_bytes);
+		return;
+	}
+	dlsi_list_append(&node->readers, &task->queue);
+	read_on(sim, node);
+}
+
+/* A worker's first task waits for the head of the list too. */
+static void locate_rows(struct sim *sim, struct sim_node *node, struct sim_task *task)
+{
+	uint64_t head = node->has_head ? 0 : sim->plan->head_bytes;
+
+	node->has_head = true;
+	read_rows(sim, node, task, head + 8 * (count(task) + 1));
+}
+
 /* ---- what the agent wants */
 
 static struct sim_task *find(struct sim_node *node, uint64_t attempt)
@@ -304,6 +347,10 @@ void sim_task_execute(struct sim *sim, struct sim_node *node, const struct dlsi_
 		abort();
 	dlsi_list_append(&node->tasks, &task->node);
 	dlsi_list_init(&task->queue);
+	if (sim->plan) {
+		locate_rows(sim, node, task);
+		return;
+	}
 	dlsi_list_append(&node->readers, &task->queue);
 	read_on(sim, node);
 }

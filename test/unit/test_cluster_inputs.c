@@ -67,6 +67,31 @@ static void test_lists_of_many_pages(void **state)
 	site_stop(&site);
 }
 
+/* Tasks of three items over pages of two thousand: first each reads its rows alone, then a worker reads a page. */
+static void test_few_rows_of_long_pages(void **state)
+{
+	enum { ITEMS = 5000, BYTES = 40 };
+	struct dls_job_options options = DLS_JOB_OPTIONS_INIT;
+	uint8_t data[BYTES];
+	struct dls_job *job;
+	struct site site;
+
+	(void)state;
+	site_start(&site, 2, 0);
+	options.handler = "echo";
+	options.task_items = 3;
+	assert_int_equal(dls_job_create(site.client, &options, &job, NULL), 0);
+	for (uint64_t item = 0; item < ITEMS; item++) {
+		draw_item(item, data, BYTES);
+		add_item(job, data, BYTES);
+	}
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	for (uint64_t item = 0; item < ITEMS; item++)
+		check_item(job, item, BYTES);
+	dls_job_destroy(job);
+	site_stop(&site);
+}
+
 static int measure(void *run_arg, struct dls_task *task)
 {
 	(void)run_arg;
@@ -379,6 +404,7 @@ static void test_a_worker_can_go_at_any_time(void **state)
 	}
 }
 
-UNIT_MAIN(test_lists_of_many_pages, test_head_of_a_long_list_travels_with_the_job, test_inputs_in_surplus,
-	test_more_reads_than_at_once, test_failed_reads_behind_the_last, test_inputs_beyond_the_memory,
-	test_pages_beyond_the_memory, test_devices_work_side_by_side, test_a_worker_can_go_at_any_time)
+UNIT_MAIN(test_lists_of_many_pages, test_few_rows_of_long_pages, test_head_of_a_long_list_travels_with_the_job,
+	test_inputs_in_surplus, test_more_reads_than_at_once, test_failed_reads_behind_the_last,
+	test_inputs_beyond_the_memory, test_pages_beyond_the_memory, test_devices_work_side_by_side,
+	test_a_worker_can_go_at_any_time)

@@ -49,6 +49,41 @@ static void test_rows_come_back(void **state)
 	}
 }
 
+/* Rows of a page, read by where its table says that they lie, are a page of their own. */
+static void test_rows_are_cut_out(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct dlsi_rng rng = unit_rng(seed);
+		uint32_t count = 1 + (uint32_t)dlsi_rng_below(&rng, ROWS),
+			 first = (uint32_t)dlsi_rng_below(&rng, count);
+		uint32_t wanted = 1 + (uint32_t)dlsi_rng_below(&rng, count - first);
+		struct unit_row rows[ROWS], read;
+		struct dlsi_buffer whole, part;
+		struct dlsi_page page;
+		const uint8_t *entries;
+		uint64_t begin, end;
+
+		draw_rows(&rng, rows, count);
+		dlsi_buffer_init(&whole, unit_alloc());
+		dlsi_buffer_init(&part, unit_alloc());
+		write_page(&whole, rows, count);
+		entries = whole.data + dlsi_page_entry(whole.length, count, first);
+		assert_int_equal(dlsi_page_extent(entries, wanted, whole.length, count, &begin, &end, NULL), 0);
+		assert_int_equal(
+			dlsi_page_extent(entries, wanted, end - 1 + 8 * (count + 1), count, &begin, &end, NULL),
+			DLS_EFORMAT);
+		dlsi_page_cut(&part, entries, wanted, whole.data + begin);
+		assert_int_equal(dlsi_page_open(part.data, part.length, wanted, &page, NULL), 0);
+		for (uint32_t i = 0; i < wanted; i++) {
+			assert_int_equal(dlsi_page_row(&page, i, read.fields, &read.count, NULL), 0);
+			unit_row_assert_equal(&read, &rows[first + i]);
+		}
+		dlsi_buffer_fini(&whole);
+		dlsi_buffer_fini(&part);
+	}
+}
+
 static void test_another_number_of_rows_is_refused(void **state)
 {
 	struct unit_row rows[2];
@@ -203,5 +238,5 @@ static void test_memory_runs_out(void **state)
 	}
 }
 
-UNIT_MAIN(test_rows_come_back, test_another_number_of_rows_is_refused, test_truncated_and_damaged,
-	test_values_that_contradict_themselves, test_top_values, test_memory_runs_out)
+UNIT_MAIN(test_rows_come_back, test_rows_are_cut_out, test_another_number_of_rows_is_refused,
+	test_truncated_and_damaged, test_values_that_contradict_themselves, test_top_values, test_memory_runs_out)
