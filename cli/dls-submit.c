@@ -45,7 +45,7 @@ static const struct cli_option options[] = {
 		"Who the work is accounted to, else \"default\"; of list: only the jobs of that one.", MASTER},
 	{"data-bind", CLI_ADDRESS, VALUE(data_bind), "ENDPOINT",
 		"Where workers fetch the model and the inputs; else a free port of the interface that reaches the "
-		"master.",
+		"master. \"none\": they cannot connect here, and are connected to.",
 		FOR(RUN)},
 	{"insecure", CLI_FLAG, VALUE(insecure), NULL,
 		"Allow an address beyond this machine although nothing is encrypted or authenticated.", MASTER},

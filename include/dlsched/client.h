@@ -21,7 +21,8 @@ struct dls_client_options {
 
 	/* Where workers fetch this client's models and inputs above 64 KB. NULL: a free port of the loopback interface
 	 * for a master on loopback, the interface that reaches the master otherwise. Beyond loopback needs `insecure`.
-	 * A wildcard is refused: others are told this address. */
+	 * A wildcard is refused: others are told this address. "none": nobody can connect to this client. It connects
+	 * to the workers then, as it also does, after two seconds each, where they find that they cannot reach it. */
 	const char *data_bind;
 	int insecure; /* 1: may use a master or listen beyond loopback, unencrypted and unauthenticated */
 

@@ -30,6 +30,10 @@
 #define DLSI_FETCHES_AT_ONCE       16                  /* per process */
 #define DLSI_FETCHES_WAITING       4096                /* per process */
 #define DLSI_FETCHER_HOLDERS       64                  /* connections to holders per process */
+#define DLSI_REACH_MS              2000                /* in which a holder is connected to, or else called */
+#define DLSI_OUTLETS               128                 /* connections to readers that cannot connect here ... */
+#define DLSI_OUTLET_TOKENS         64                  /* ... what is said again on each of them, if it is lost ... */
+#define DLSI_OUTLET_IDLE_S         60                  /* ... and when it goes, in seconds */
 #define DLSI_SERVED_BYTES          (256 * 1024 * 1024) /* answers that readers have not taken, per process ... */
 #define DLSI_SERVED_PEER_BYTES     (2 * 1024 * 1024)   /* ... and of them those of one; more only when it takes some */
 #define DLSI_READS_WAITING         65536 /* questions of readers that wait for their answers, per process ... */

@@ -6,6 +6,7 @@
 #include "client/command.h"
 #include "client/job.h"
 #include "client/result_fetch.h"
+#include <stdio.h>
 #include <sys/eventfd.h>
 
 static struct dls_client *client_of(struct dlsi_driver *driver)
@@ -83,12 +84,28 @@ static void take_notice(struct dls_client *client, const struct dlsi_effect *eff
 	}
 }
 
+/* Whoever cannot be connected to runs out of time there. */
+static void serve(struct dls_client *client, const struct dlsi_effect *effect)
+{
+	struct dlsi_text reader =
+		dlsi_effects_text(&client->dialer.driver.effects, effect->serve.reader, effect->serve.reader_length);
+	char endpoint[DLSI_ENDPOINT_BYTES + 1];
+	struct dls_error err;
+
+	snprintf(endpoint, sizeof endpoint, "%.*s", (int)reader.length, reader.data);
+	if (dlsi_dataplane_serve(client->dialer.plane, endpoint, &effect->serve.token, &err))
+		dlsi_ctx_log(client->ctx, DLS_LOG_WARNING,
+			"client: a worker that cannot connect here cannot be connected to either: %s", err.text);
+}
+
 static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effect)
 {
 	struct dls_client *client = client_of(driver);
 
 	if (effect->kind == DLSI_EFFECT_FETCH)
 		dlsi_node_client_fetch(client, effect);
+	else if (effect->kind == DLSI_EFFECT_SERVE)
+		serve(client, effect);
 	else if (effect->kind == DLSI_EFFECT_DELIVER)
 		deliver(client, effect);
 	else if (effect->kind == DLSI_EFFECT_NOTIFY)
@@ -139,7 +156,7 @@ static int create_session(struct dls_client *client, struct dls_error *err)
 
 static int start(struct dls_client *client, const struct dls_client_options *options, struct dls_error *err)
 {
-	struct dlsi_plane_options plane = {options->master, options->data_bind, options->insecure};
+	struct dlsi_plane_options plane = {options->master, options->data_bind, options->insecure, true};
 	int rc = dlsi_dialer_init(&client->dialer, client->ctx, &driver_ops, &plane, err);
 
 	if (rc)

@@ -45,7 +45,7 @@ void dlsi_node_client_fetch(struct dls_client *client, const struct dlsi_effect 
 	snprintf(endpoint, sizeof endpoint, "%.*s", (int)holder.length, holder.data);
 	wanted.same_host = dlsi_dialer_is_local(&client->dialer, host);
 	wanted.length = wanted.blob.length;
-	dlsi_fetch_begin(&client->dialer, &fetch->pending, &wanted, done);
+	dlsi_fetch_begin(&client->dialer, &fetch->pending, &wanted, NULL, done);
 }
 
 void dlsi_node_client_drop_fetches(struct dls_client *client, const struct dlsi_id *job)

@@ -491,6 +491,14 @@ static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *eve
 		post_result(agent, task);
 }
 
+/* While there is no master nobody can be called; who fetches calls again. */
+static void call(struct dlsi_agent *agent, const struct dlsi_id *job)
+{
+	struct dlsi_record record = {.kind = DLSI_CALL, .call = {.job = *job}};
+
+	dlsi_agent_post(agent, &record);
+}
+
 static void turn(struct dlsi_agent *agent)
 {
 	if (agent->handback.length)
@@ -515,6 +523,9 @@ void dlsi_agent_step(
 		break;
 	case DLSI_EVENT_STOP:
 		dlsi_link_leave(&agent->link, "the worker ends");
+		break;
+	case DLSI_EVENT_CALL:
+		call(agent, &event->job);
 		break;
 	case DLSI_EVENT_DRAIN:
 		dlsi_agent_leave_soon(agent);

@@ -30,6 +30,7 @@ enum dlsi_effect_kind {
 	DLSI_EFFECT_CANCEL,     /* worker: the task's result is not wanted any more */
 	DLSI_EFFECT_RECALL,     /* worker: drop the task if it has not begun; else do nothing */
 	DLSI_EFFECT_FETCH,      /* client: get an offered result; answered by exactly one DLSI_EVENT_FETCHED */
+	DLSI_EFFECT_SERVE,      /* client: connect to a reader of the job's blobs and serve them there */
 	DLSI_EFFECT_DELIVER,    /* client: results for the program */
 	DLSI_EFFECT_NOTIFY,     /* client: the job, the connection or a command has news */
 	DLSI_EFFECT_LOG,        /* a sentence for the operator */
@@ -82,6 +83,10 @@ struct dlsi_effect {
 			size_t holder, holder_length;
 			size_t holder_host, holder_host_length;
 		} fetch;
+		struct {
+			struct dlsi_id token;
+			size_t reader, reader_length;
+		} serve;
 		struct {
 			uint64_t page_first, page_end; /* items of the page: row 0 is item page_first */
 			uint64_t elapsed_ns;

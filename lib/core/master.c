@@ -262,6 +262,18 @@ static void take_leave(struct dlsi_master *master, struct peer *peer)
 		dlsi_client_destroy(master, peer->client);
 }
 
+/* The client of a job that the worker has is to connect to it. */
+static void pass_call(struct dlsi_master *master, const struct worker *worker, const struct dlsi_id *id)
+{
+	struct job *job = dlsi_job_find(master, id);
+	struct dlsi_record record = {.kind = DLSI_CALL, .call = {.job = *id}};
+
+	if (!job || !job->client || !job->client->peer || !dlsi_master_acquainted(master, worker, job))
+		return;
+	record.call.reader = dlsi_text_of(worker->origin->data_endpoint);
+	dlsi_master_post(master, job->client->peer, &record, (struct dlsi_payload){0});
+}
+
 /* A record from a worker. False if no worker says such a thing; then the payload is still the caller's. */
 static bool take_from_worker(struct dlsi_master *master, struct worker *worker, const struct dlsi_record *record,
 	struct dlsi_payload payload)
@@ -271,6 +283,9 @@ static bool take_from_worker(struct dlsi_master *master, struct worker *worker, 
 		return dlsi_task_result(master, worker, &record->result, payload);
 	case DLSI_HANDBACK:
 		dlsi_worker_handback(master, worker, &record->handback);
+		return true;
+	case DLSI_CALL:
+		pass_call(master, worker, &record->call.job);
 		return true;
 	default:
 		return false;

@@ -142,6 +142,23 @@ static void take_progress(struct dlsi_session *session, const struct dlsi_progre
 	effect->notify.workers = record->workers;
 }
 
+static void take_call(struct dlsi_session *session, const struct dlsi_call *record)
+{
+	struct job *job = dlsi_map_get(&session->job_by_id, &record->job);
+	struct dlsi_effects *effects = session->link.effects;
+	struct dlsi_effect *effect;
+	size_t reader;
+
+	if (!job || job->over)
+		return;
+	reader = dlsi_effects_store(effects, record->reader.data, record->reader.length);
+	effect = dlsi_effects_add(effects, DLSI_EFFECT_SERVE);
+	effect->job = job->id;
+	effect->serve.token = job->token;
+	effect->serve.reader = reader;
+	effect->serve.reader_length = record->reader.length;
+}
+
 static void reply(struct dlsi_session *session, uint64_t number, int code, struct dlsi_text text)
 {
 	dlsi_link_notify(&session->link, DLSI_NOTICE_REPLY, NULL, code, text)->notify.number = number;
@@ -189,6 +206,9 @@ static void take_record(
 		break;
 	case DLSI_PROGRESS:
 		take_progress(session, &record->progress);
+		break;
+	case DLSI_CALL:
+		take_call(session, &record->call);
 		break;
 	case DLSI_REPLY:
 		take_reply(session, &record->reply);

@@ -2,13 +2,23 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "net/endpoint.h"
 #include "net/fetcher.h"
+#include "net/outlet.h"
 #include "net/server.h"
 #include <errno.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 enum { DEFAULT_TIMEOUT_S = 10, LONGEST_WAIT_MS = 60000 };
+
+/* A reader that is still to be connected to. */
+struct caller {
+	struct dlsi_list node;
+	struct dlsi_id token;
+	char endpoint[DLSI_ENDPOINT_BYTES + 1];
+};
 
 struct dlsi_dataplane {
 	const struct dlsi_alloc *alloc;
@@ -24,12 +34,15 @@ struct dlsi_dataplane {
 	struct dlsi_list all;   /* every transfer that has not ended */
 	struct dlsi_list fresh; /* those that the thread has not seen yet */
 	unsigned waiting_count; /* those that are fresh or waiting */
+	struct dlsi_list callers;
+	unsigned caller_count;
 	uint64_t last_number;
 	bool any_cancelled;
 	bool stopping;
 
-	struct dlsi_list waiting; /* the thread's, like the fetcher */
+	struct dlsi_list waiting; /* the thread's, like the fetcher and the outlets */
 	struct dlsi_fetcher fetcher;
+	struct dlsi_outlets outlets;
 };
 
 static void wake(struct dlsi_dataplane *plane)
@@ -80,25 +93,39 @@ static void cancel_marked(struct dlsi_dataplane *plane, bool all)
 	}
 }
 
+static void serve_callers(struct dlsi_dataplane *plane, struct dlsi_list *callers)
+{
+	dlsi_list_each (node, callers) {
+		struct caller *caller = dlsi_list_entry(node, struct caller, node);
+
+		dlsi_list_remove(node); /* one that finds no socket calls again */
+		dlsi_outlets_serve(&plane->outlets, caller->endpoint, &caller->token, dlsi_clock_monotonic_ns(), NULL);
+		dlsi_free(plane->alloc, caller);
+	}
+}
+
 /* Takes over what others have asked for; false: it is time to stop. */
 static bool take_commands(struct dlsi_dataplane *plane)
 {
 	bool any_cancelled, stopping;
+	struct dlsi_list callers;
 	uint64_t count;
+
+	dlsi_list_init(&callers);
 
 	while (read(plane->wake, &count, sizeof count) < 0 && errno == EINTR)
 		;
 	pthread_mutex_lock(&plane->lock);
-	dlsi_list_each (node, &plane->fresh) {
-		dlsi_list_remove(node);
-		dlsi_list_append(&plane->waiting, node);
-	}
+	dlsi_list_move(&plane->fresh, &plane->waiting);
+	dlsi_list_move(&plane->callers, &callers);
+	plane->caller_count = 0;
 	any_cancelled = plane->any_cancelled;
 	plane->any_cancelled = false;
 	stopping = plane->stopping;
 	pthread_mutex_unlock(&plane->lock);
 	if (any_cancelled || stopping)
 		cancel_marked(plane, stopping);
+	serve_callers(plane, &callers);
 	return !stopping;
 }
 
@@ -118,8 +145,9 @@ static void start_waiting(struct dlsi_dataplane *plane, int64_t now_ns)
 /* Waits for something to do; false: libzmq's context was terminated. */
 static bool wait_for_work(struct dlsi_dataplane *plane)
 {
-	zmq_pollitem_t items[1 + DLSI_SERVER_POLL + DLSI_FETCHER_POLL];
-	int64_t due_ns = dlsi_fetcher_due_ns(&plane->fetcher), left_ns = due_ns - dlsi_clock_monotonic_ns();
+	zmq_pollitem_t items[1 + DLSI_SERVER_POLL + DLSI_FETCHER_POLL + DLSI_OUTLETS_POLL];
+	int64_t fetch_ns = dlsi_fetcher_due_ns(&plane->fetcher), outlet_ns = dlsi_outlets_due_ns(&plane->outlets);
+	int64_t left_ns = (fetch_ns < outlet_ns ? fetch_ns : outlet_ns) - dlsi_clock_monotonic_ns();
 	long wait_ms = LONGEST_WAIT_MS;
 	unsigned count = 1;
 
@@ -129,6 +157,7 @@ static bool wait_for_work(struct dlsi_dataplane *plane)
 		count += DLSI_SERVER_POLL;
 	}
 	count += dlsi_fetcher_poll_items(&plane->fetcher, items + count);
+	count += dlsi_outlets_poll_items(&plane->outlets, items + count);
 	if (left_ns < LONGEST_WAIT_MS * DLSI_MILLISECOND_NS)
 		wait_ms = left_ns <= 0 ? 0 : (long)(left_ns / DLSI_MILLISECOND_NS) + 1;
 	return zmq_poll(items, (int)count, wait_ms) >= 0 || errno != ETERM;
@@ -149,6 +178,7 @@ static void *run(void *arg)
 		if (plane->serves)
 			dlsi_server_step(&plane->server);
 		dlsi_fetcher_step(&plane->fetcher, dlsi_clock_monotonic_ns());
+		dlsi_outlets_step(&plane->outlets, dlsi_clock_monotonic_ns());
 	}
 	return NULL;
 }
@@ -162,12 +192,40 @@ static void init(
 	dlsi_list_init(&plane->all);
 	dlsi_list_init(&plane->fresh);
 	dlsi_list_init(&plane->waiting);
+	dlsi_list_init(&plane->callers);
 	plane->fetcher = (struct dlsi_fetcher){.alloc = alloc,
 		.context = config->context,
 		.timeout_ns = config->timeout_ns ? config->timeout_ns : DEFAULT_TIMEOUT_S * DLSI_SECOND_NS,
 		.ended = ended,
 		.arg = plane};
 	dlsi_fetcher_init(&plane->fetcher);
+}
+
+static void hear(void *arg, const struct dlsi_arrival *arrival)
+{
+	struct dlsi_dataplane *plane = arg;
+
+	dlsi_fetcher_hear(&plane->fetcher, arrival, dlsi_clock_monotonic_ns());
+}
+
+static void lose(void *arg, struct dlsi_peer peer)
+{
+	struct dlsi_dataplane *plane = arg;
+
+	dlsi_fetcher_lose(&plane->fetcher, peer, dlsi_clock_monotonic_ns());
+}
+
+static int listen(struct dlsi_dataplane *plane, const struct dlsi_dataplane_config *config, struct dls_error *err)
+{
+	int rc =
+		dlsi_server_listen(&plane->server, plane->alloc, config->context, config->endpoint, plane->offers, err);
+
+	if (rc)
+		return rc;
+	plane->serves = true;
+	plane->server.owner = (struct dlsi_server_owner){.hear = hear, .lose = lose, .arg = plane};
+	plane->fetcher.server = plane->server.transport;
+	return 0;
 }
 
 int dlsi_dataplane_create(const struct dlsi_alloc *alloc, const struct dlsi_dataplane_config *config,
@@ -182,10 +240,9 @@ int dlsi_dataplane_create(const struct dlsi_alloc *alloc, const struct dlsi_data
 	plane->pool = dlsi_pool_create(alloc);
 	rc = plane->pool ? dlsi_offers_create(alloc, &plane->offers, err) : dlsi_fail_memory(err);
 	plane->fetcher.offers = plane->offers;
-	if (rc == 0 && config->endpoint) {
-		rc = dlsi_server_init(&plane->server, alloc, config->context, config->endpoint, plane->offers, err);
-		plane->serves = rc == 0;
-	}
+	dlsi_outlets_init(&plane->outlets, alloc, config->context, plane->offers);
+	if (rc == 0 && config->endpoint)
+		rc = listen(plane, config, err);
 	if (rc == 0) {
 		plane->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (plane->wake < 0)
@@ -214,6 +271,9 @@ void dlsi_dataplane_destroy(struct dlsi_dataplane *plane)
 		pthread_join(plane->thread, NULL);
 	}
 	dlsi_fetcher_fini(&plane->fetcher);
+	dlsi_outlets_fini(&plane->outlets);
+	dlsi_list_each (node, &plane->callers)
+		dlsi_free(plane->alloc, dlsi_list_entry(node, struct caller, node));
 	if (plane->serves)
 		dlsi_server_fini(&plane->server);
 	if (plane->wake >= 0)
@@ -238,6 +298,35 @@ int dlsi_dataplane_offer(struct dlsi_dataplane *plane, const struct dlsi_id *tok
 void dlsi_dataplane_withdraw(struct dlsi_dataplane *plane, const struct dlsi_id *token, const struct dlsi_hash *name)
 {
 	dlsi_offers_remove(plane->offers, token, name);
+}
+
+int dlsi_dataplane_serve(
+	struct dlsi_dataplane *plane, const char *endpoint, const struct dlsi_id *token, struct dls_error *err)
+{
+	struct caller *caller;
+	int rc = dlsi_endpoint_check_numeric(endpoint, err);
+
+	if (rc)
+		return rc;
+	caller = dlsi_malloc(plane->alloc, sizeof *caller);
+	if (!caller)
+		return dlsi_fail_memory(err);
+	caller->token = *token;
+	memcpy(caller->endpoint, endpoint, strlen(endpoint) + 1);
+	dlsi_list_init(&caller->node);
+	pthread_mutex_lock(&plane->lock);
+	if (plane->caller_count < DLSI_OUTLETS) {
+		plane->caller_count++;
+		dlsi_list_append(&plane->callers, &caller->node);
+	} else {
+		rc = dlsi_fail(err, DLS_EBUSY, "%d readers wait to be connected to already", DLSI_OUTLETS);
+	}
+	pthread_mutex_unlock(&plane->lock);
+	if (rc)
+		dlsi_free(plane->alloc, caller);
+	else
+		wake(plane);
+	return rc;
 }
 
 int dlsi_dataplane_fetch(

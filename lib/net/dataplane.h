@@ -47,6 +47,11 @@ void dlsi_dataplane_withdraw(struct dlsi_dataplane *plane, const struct dlsi_id 
 int dlsi_dataplane_fetch(
 	struct dlsi_dataplane *plane, const struct dlsi_fetch *fetch, uint64_t *number_out, struct dls_error *err);
 
+/* Connects to the reader at an endpoint, which cannot connect to this process, and serves there what the token opens
+ * (net/outlet.h). Errors: DLS_EADDRESS, DLS_EBUSY (DLSI_OUTLETS wait already), DLS_ENOMEM. */
+int dlsi_dataplane_serve(
+	struct dlsi_dataplane *plane, const char *endpoint, const struct dlsi_id *token, struct dls_error *err);
+
 /* The fetch ends with DLS_ECANCELLED as soon as the plane's thread comes to it, unless it has ended. */
 void dlsi_dataplane_cancel(struct dlsi_dataplane *plane, uint64_t number);
 

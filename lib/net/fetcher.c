@@ -38,13 +38,19 @@ static void leave_idle(const struct dlsi_fetcher *fetcher, struct dlsi_holder *h
 		holder->silent_since_ns = DLSI_HOLDER_NOT_SILENT;
 }
 
+static void leave_holder(const struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int64_t now_ns)
+{
+	if (transfer->holder && --transfer->holder->users == 0)
+		leave_idle(fetcher, transfer->holder, now_ns);
+	transfer->holder = NULL;
+}
+
 void dlsi_fetcher_end(
 	struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int code, const struct dls_error *err)
 {
 	dlsi_list_remove(&transfer->node);
 	fetcher->active_count--;
-	if (transfer->holder && --transfer->holder->users == 0)
-		leave_idle(fetcher, transfer->holder, dlsi_clock_monotonic_ns());
+	leave_holder(fetcher, transfer, dlsi_clock_monotonic_ns());
 	fetcher->ended(fetcher->arg, transfer, code, err);
 }
 
@@ -71,28 +77,71 @@ static void drop_longest_idle(struct dlsi_fetcher *fetcher)
 		drop_holder(fetcher, longest);
 }
 
-static int find_or_create_holder(
-	struct dlsi_fetcher *fetcher, const char *endpoint, struct dlsi_holder **holder_out, struct dls_error *err)
+static bool is_holder_of(const struct dlsi_holder *holder, const struct dlsi_transfer *transfer)
 {
-	struct dlsi_holder *holder;
+	if (holder->comes != transfer->awaits)
+		return false;
+	return holder->comes ? dlsi_id_equal(&holder->token, &transfer->fetch.token)
+			     : strcmp(holder->endpoint, transfer->fetch.endpoint) == 0;
+}
+
+static struct dlsi_holder *find_holder(const struct dlsi_fetcher *fetcher, const struct dlsi_transfer *transfer)
+{
+	dlsi_list_each (node, &fetcher->holders) {
+		struct dlsi_holder *holder = dlsi_list_entry(node, struct dlsi_holder, node);
+
+		if (is_holder_of(holder, transfer))
+			return holder;
+	}
+	return NULL;
+}
+
+static int create_holder(struct dlsi_fetcher *fetcher, const struct dlsi_transfer *transfer,
+	struct dlsi_holder **holder_out, struct dls_error *err)
+{
 	int rc;
 
-	dlsi_list_each (node, &fetcher->holders) {
-		holder = dlsi_list_entry(node, struct dlsi_holder, node);
-		if (strcmp(holder->endpoint, endpoint) == 0) {
-			*holder_out = holder;
-			return 0;
-		}
-	}
 	if (fetcher->holder_count == DLSI_FETCHER_HOLDERS)
 		drop_longest_idle(fetcher);
-	rc = dlsi_holder_create(fetcher->alloc, fetcher->context, endpoint, &holder, err);
+	if (transfer->awaits)
+		rc = dlsi_holder_await(fetcher->alloc, fetcher->server, &transfer->fetch.token, holder_out, err);
+	else
+		rc = dlsi_holder_create(fetcher->alloc, fetcher->context, transfer->fetch.endpoint, holder_out, err);
 	if (rc)
 		return rc;
-	dlsi_list_append(&fetcher->holders, &holder->node);
+	dlsi_list_append(&fetcher->holders, &(*holder_out)->node);
 	fetcher->holder_count++;
-	*holder_out = holder;
 	return 0;
+}
+
+static int use_holder(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, struct dls_error *err)
+{
+	struct dlsi_holder *holder = find_holder(fetcher, transfer);
+	int rc = holder ? 0 : create_holder(fetcher, transfer, &holder, err);
+
+	if (rc)
+		return rc;
+	transfer->holder = holder;
+	holder->users++;
+	return 0;
+}
+
+/* Whether the transfer can wait for its holder's connection where it gets none to it. */
+static bool can_await(const struct dlsi_fetcher *fetcher, const struct dlsi_transfer *transfer)
+{
+	return transfer->fetch.call && fetcher->server && !transfer->awaits;
+}
+
+/* Without a connection the holder is asked for one, once a second at most. */
+static void call(struct dlsi_transfer *transfer, int64_t now_ns)
+{
+	struct dlsi_holder *holder = transfer->holder;
+
+	if (!transfer->awaits || holder->peer.generation || transfer->called || now_ns < holder->probe_ns)
+		return;
+	holder->probe_ns = now_ns + DLSI_SECOND_NS;
+	transfer->called = true;
+	transfer->fetch.call(transfer->fetch.arg);
 }
 
 /* Whether this process offers the blob itself. */
@@ -114,20 +163,35 @@ unsigned dlsi_fetcher_poll_items(const struct dlsi_fetcher *fetcher, zmq_pollite
 	unsigned count = 0;
 
 	dlsi_list_each (node, &fetcher->holders) {
-		dlsi_transport_poll_items(dlsi_list_entry(node, struct dlsi_holder, node)->transport, items + count);
+		const struct dlsi_holder *holder = dlsi_list_entry(node, struct dlsi_holder, node);
+
+		if (holder->comes)
+			continue;
+		dlsi_transport_poll_items(holder->transport, items + count);
 		count += DLSI_TRANSPORT_POLL;
 	}
 	return count;
 }
 
-/* Of a transfer from a holder: its own, or with one that fails fast the holder's if that comes first. */
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Of a transfer from a holder: its own, or with one that fails fast the holder's if that comes first, or when it gives
+ * up to connect to it. */
 static int64_t deadline_of(const struct dlsi_fetcher *fetcher, const struct dlsi_transfer *transfer)
 {
-	int64_t since_ns = transfer->holder->silent_since_ns, own_ns = transfer->deadline_ns;
+	const struct dlsi_holder *holder = transfer->holder;
+	int64_t since_ns = holder->silent_since_ns, due_ns = transfer->deadline_ns;
 
-	if (!transfer->fetch.fails_fast || since_ns == DLSI_HOLDER_NOT_SILENT)
-		return own_ns;
-	return since_ns + fetcher->timeout_ns < own_ns ? since_ns + fetcher->timeout_ns : own_ns;
+	if (since_ns == DLSI_HOLDER_NOT_SILENT)
+		return due_ns;
+	if (transfer->fetch.fails_fast)
+		due_ns = earlier(due_ns, since_ns + fetcher->timeout_ns);
+	if (can_await(fetcher, transfer) && !holder->peer.generation)
+		due_ns = earlier(due_ns, since_ns + DLSI_REACH_MS * DLSI_MILLISECOND_NS);
+	return due_ns;
 }
 
 int64_t dlsi_fetcher_due_ns(const struct dlsi_fetcher *fetcher)
@@ -196,7 +260,7 @@ static void take_record(struct dlsi_fetcher *fetcher, struct dlsi_holder *holder
 	end_if_over(fetcher, transfer, rc, &err);
 }
 
-static void take_message(
+static void take_records(
 	struct dlsi_fetcher *fetcher, struct dlsi_holder *holder, const struct dlsi_arrival *arrival, int64_t now_ns)
 {
 	struct dlsi_message message;
@@ -204,16 +268,21 @@ static void take_message(
 	size_t frame = 0;
 
 	holder->silent_since_ns = holder->users ? now_ns : DLSI_HOLDER_NOT_SILENT;
-	if (dlsi_message_open(arrival->block, arrival->length, arrival->frame_count, &message, NULL) == 0) {
-		while (dlsi_message_next(&message, &record)) {
-			bool has_frame = dlsi_record_frames(&record) > 0;
+	if (dlsi_message_open(arrival->block, arrival->length, arrival->frame_count, &message, NULL))
+		return;
+	while (dlsi_message_next(&message, &record)) {
+		bool has_frame = dlsi_record_frames(&record) > 0;
 
-			if (record.kind == DLSI_DATA || record.kind == DLSI_LENT || record.kind == DLSI_ERROR)
-				take_record(
-					fetcher, holder, &record, has_frame ? arrival->frames[frame] : NULL, now_ns);
-			frame += has_frame;
-		}
+		if (record.kind == DLSI_DATA || record.kind == DLSI_LENT || record.kind == DLSI_ERROR)
+			take_record(fetcher, holder, &record, has_frame ? arrival->frames[frame] : NULL, now_ns);
+		frame += has_frame;
 	}
+}
+
+static void take_message(
+	struct dlsi_fetcher *fetcher, struct dlsi_holder *holder, const struct dlsi_arrival *arrival, int64_t now_ns)
+{
+	take_records(fetcher, holder, arrival, now_ns);
 	for (size_t i = 0; i < arrival->frame_count; i++)
 		dlsi_frame_unref(arrival->frames[i]);
 }
@@ -224,6 +293,7 @@ static void take_connection(
 {
 	holder->peer = peer;
 	holder->probe_ns = now_ns;
+	holder->out_of_reach = false;
 	if (is_dead(fetcher, holder, now_ns))
 		dlsi_holder_probe(holder, now_ns);
 	begin_all(fetcher, holder);
@@ -251,8 +321,64 @@ static void step_holder(struct dlsi_fetcher *fetcher, struct dlsi_holder *holder
 	}
 }
 
+/* Those who wait for a holder that serves this token have it. */
+static void take_serve(
+	struct dlsi_fetcher *fetcher, struct dlsi_peer peer, const struct dlsi_serve *serve, int64_t now_ns)
+{
+	dlsi_list_each (node, &fetcher->holders) {
+		struct dlsi_holder *holder = dlsi_list_entry(node, struct dlsi_holder, node);
+
+		if (holder->comes && dlsi_id_equal(&holder->token, &serve->token))
+			take_connection(fetcher, holder, peer, now_ns);
+	}
+}
+
+static bool comes_as(const struct dlsi_holder *holder, struct dlsi_peer peer)
+{
+	return holder->comes && dlsi_peer_equal(holder->peer, peer);
+}
+
+void dlsi_fetcher_hear(struct dlsi_fetcher *fetcher, const struct dlsi_arrival *arrival, int64_t now_ns)
+{
+	struct dlsi_message message;
+	struct dlsi_record record;
+
+	dlsi_list_each (node, &fetcher->holders) {
+		struct dlsi_holder *holder = dlsi_list_entry(node, struct dlsi_holder, node);
+
+		if (comes_as(holder, arrival->peer))
+			take_records(fetcher, holder, arrival, now_ns);
+	}
+	if (dlsi_message_open(arrival->block, arrival->length, arrival->frame_count, &message, NULL))
+		return;
+	while (dlsi_message_next(&message, &record))
+		if (record.kind == DLSI_SERVE)
+			take_serve(fetcher, arrival->peer, &record.serve, now_ns);
+}
+
+void dlsi_fetcher_lose(struct dlsi_fetcher *fetcher, struct dlsi_peer peer, int64_t now_ns)
+{
+	dlsi_list_each (node, &fetcher->holders) {
+		struct dlsi_holder *holder = dlsi_list_entry(node, struct dlsi_holder, node);
+
+		if (comes_as(holder, peer))
+			holder->peer = (struct dlsi_peer){0};
+	}
+	dlsi_list_each (node, &fetcher->active) {
+		struct dlsi_transfer *transfer = dlsi_list_entry(node, struct dlsi_transfer, node);
+
+		if (transfer->holder)
+			call(transfer, now_ns);
+	}
+}
+
 static int fail_silent(const struct dlsi_transfer *transfer, int64_t silent_ns, struct dls_error *err)
 {
+	if (transfer->awaits)
+		return dlsi_fail(err, DLS_EUNREACHABLE,
+			"nobody can connect to the holder%s%s, and it has not connected here for %" PRId64 " ms",
+			*transfer->fetch.endpoint ? " at " : "", transfer->fetch.endpoint,
+			silent_ns / DLSI_MILLISECOND_NS);
 	return dlsi_fail(err, DLS_EUNREACHABLE, "nothing has come from the holder at %s for %" PRId64 " ms",
 		transfer->fetch.endpoint, silent_ns / DLSI_MILLISECOND_NS);
 }
@@ -261,12 +387,17 @@ static int fail_silent(const struct dlsi_transfer *transfer, int64_t silent_ns, 
 static int begin(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int64_t now_ns, struct dls_error *err)
 {
 	struct dlsi_holder *holder;
-	int rc = find_or_create_holder(fetcher, transfer->fetch.endpoint, &holder, err);
+	int rc = use_holder(fetcher, transfer, err);
 
+	if (rc == 0 && transfer->holder->out_of_reach && can_await(fetcher, transfer)) {
+		leave_holder(fetcher, transfer, now_ns);
+		transfer->awaits = true;
+		rc = use_holder(fetcher, transfer, err);
+	}
 	if (rc)
 		return rc;
-	transfer->holder = holder;
-	holder->users++;
+	holder = transfer->holder;
+	call(transfer, now_ns);
 	if (transfer->fetch.fails_fast && is_dead(fetcher, holder, now_ns)) {
 		if (holder->peer.generation) /* nothing else would be said over this connection */
 			dlsi_holder_probe(holder, now_ns);
@@ -289,18 +420,30 @@ void dlsi_fetcher_start(struct dlsi_fetcher *fetcher, struct dlsi_transfer *tran
 		end_if_over(fetcher, transfer, dlsi_transfer_copy(transfer, &err), &err);
 		return;
 	}
+	transfer->awaits = !*transfer->fetch.endpoint && can_await(fetcher, transfer);
 	rc = begin(fetcher, transfer, now_ns, &err);
-	if (rc == 0 && !transfer->holder->peer.generation)
+	if (rc == 0 && !transfer->awaits && !transfer->holder->peer.generation)
 		step_holder(fetcher, transfer->holder, now_ns); /* it may be connected by now */
 	else
 		end_if_over(fetcher, transfer, rc, &err);
 }
 
-static void expire(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer)
+/* Its time is up: with this holder, or altogether. */
+static void expire(struct dlsi_fetcher *fetcher, struct dlsi_transfer *transfer, int64_t now_ns)
 {
 	struct dls_error err = {0};
-	int rc = fail_silent(transfer, fetcher->timeout_ns, &err);
+	int rc;
 
+	if (can_await(fetcher, transfer) && !transfer->holder->peer.generation) {
+		transfer->holder->out_of_reach = true;
+		leave_holder(fetcher, transfer, now_ns);
+		transfer->awaits = true;
+		transfer->deadline_ns = now_ns + fetcher->timeout_ns;
+		rc = begin(fetcher, transfer, now_ns, &err);
+		end_if_over(fetcher, transfer, rc, &err);
+		return;
+	}
+	rc = fail_silent(transfer, fetcher->timeout_ns, &err);
 	dlsi_fetcher_end(fetcher, transfer, rc, &err);
 }
 
@@ -309,7 +452,8 @@ void dlsi_fetcher_step(struct dlsi_fetcher *fetcher, int64_t now_ns)
 	dlsi_list_each (node, &fetcher->holders) {
 		struct dlsi_holder *holder = dlsi_list_entry(node, struct dlsi_holder, node);
 
-		step_holder(fetcher, holder, now_ns);
+		if (!holder->comes)
+			step_holder(fetcher, holder, now_ns);
 		if (!holder->users && holder->idle_since_ns + fetcher->timeout_ns <= now_ns)
 			drop_holder(fetcher, holder);
 	}
@@ -320,6 +464,6 @@ void dlsi_fetcher_step(struct dlsi_fetcher *fetcher, int64_t now_ns)
 		if (transfer->offer)
 			end_if_over(fetcher, transfer, dlsi_transfer_copy(transfer, &err), &err);
 		else if (deadline_of(fetcher, transfer) <= now_ns)
-			expire(fetcher, transfer);
+			expire(fetcher, transfer, now_ns);
 	}
 }

@@ -1,4 +1,7 @@
-/* All fetches of a process that are under way, and the connections to their holders. One thread, the data plane's. */
+/* All fetches of a process that are under way, and the connections to their holders. One thread, the data plane's.
+ *
+ * A holder that cannot be connected to within DLSI_REACH_MS may be called (struct dlsi_fetch): it is then to connect to
+ * the server of this process, and the fetch goes on over that connection. */
 #ifndef DLSI_FETCHER_H
 #define DLSI_FETCHER_H
 
@@ -8,8 +11,9 @@
 struct dlsi_fetcher {
 	const struct dlsi_alloc *alloc;
 	void *context;
-	struct dlsi_offers *offers; /* of this process; borrowed */
-	int64_t timeout_ns;         /* of a transfer that does not move, and of a holder without users */
+	struct dlsi_offers *offers;    /* of this process; borrowed */
+	struct dlsi_transport *server; /* of its server; NULL: it serves nobody */
+	int64_t timeout_ns;            /* of a transfer that does not move, and of a holder without users */
 	struct dlsi_list active;
 	unsigned active_count;
 	struct dlsi_list holders;
@@ -38,6 +42,12 @@ unsigned dlsi_fetcher_poll_items(const struct dlsi_fetcher *fetcher, zmq_pollite
 
 /* When to step at the latest; INT64_MAX: not before something arrives. */
 int64_t dlsi_fetcher_due_ns(const struct dlsi_fetcher *fetcher);
+
+/* Takes what came over a connection to the server and is no question: answers, and what the peer serves. */
+void dlsi_fetcher_hear(struct dlsi_fetcher *fetcher, const struct dlsi_arrival *arrival, int64_t now_ns);
+
+/* That connection has ended. */
+void dlsi_fetcher_lose(struct dlsi_fetcher *fetcher, struct dlsi_peer peer, int64_t now_ns);
 
 /* Takes what has arrived, for a bounded time, and ends what has waited too long. */
 void dlsi_fetcher_step(struct dlsi_fetcher *fetcher, int64_t now_ns);

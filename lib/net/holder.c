@@ -4,6 +4,19 @@
 #include "net/endpoint.h"
 #include <stdio.h>
 
+static struct dlsi_holder *make(const struct dlsi_alloc *alloc)
+{
+	struct dlsi_holder *holder = dlsi_calloc(alloc, 1, sizeof *holder);
+
+	if (!holder)
+		return NULL;
+	holder->alloc = alloc;
+	holder->silent_since_ns = DLSI_HOLDER_NOT_SILENT;
+	dlsi_list_init(&holder->node);
+	dlsi_buffer_init(&holder->message, alloc);
+	return holder;
+}
+
 int dlsi_holder_create(const struct dlsi_alloc *alloc, void *context, const char *endpoint,
 	struct dlsi_holder **holder_out, struct dls_error *err)
 {
@@ -13,13 +26,9 @@ int dlsi_holder_create(const struct dlsi_alloc *alloc, void *context, const char
 
 	if (rc)
 		return rc;
-	holder = dlsi_calloc(alloc, 1, sizeof *holder);
+	holder = make(alloc);
 	if (!holder)
 		return dlsi_fail_memory(err);
-	holder->alloc = alloc;
-	holder->silent_since_ns = DLSI_HOLDER_NOT_SILENT;
-	dlsi_list_init(&holder->node);
-	dlsi_buffer_init(&holder->message, alloc);
 	snprintf(holder->endpoint, sizeof holder->endpoint, "%s", endpoint);
 	rc = dlsi_transport_dial(alloc, &config, &holder->transport, err);
 	if (rc)
@@ -29,10 +38,25 @@ int dlsi_holder_create(const struct dlsi_alloc *alloc, void *context, const char
 	return rc;
 }
 
+int dlsi_holder_await(const struct dlsi_alloc *alloc, struct dlsi_transport *server, const struct dlsi_id *token,
+	struct dlsi_holder **holder_out, struct dls_error *err)
+{
+	struct dlsi_holder *holder = make(alloc);
+
+	if (!holder)
+		return dlsi_fail_memory(err);
+	holder->transport = server;
+	holder->comes = true;
+	holder->token = *token;
+	*holder_out = holder;
+	return 0;
+}
+
 void dlsi_holder_destroy(struct dlsi_holder *holder)
 {
 	dlsi_list_remove(&holder->node);
-	dlsi_transport_destroy(holder->transport, 0);
+	if (!holder->comes)
+		dlsi_transport_destroy(holder->transport, 0);
 	dlsi_buffer_fini(&holder->message);
 	dlsi_free(holder->alloc, holder);
 }

@@ -11,8 +11,8 @@ enum {
 	TIMEOUT_MS = 20000,
 };
 
-int dlsi_server_init(struct dlsi_server *server, const struct dlsi_alloc *alloc, void *context, const char *endpoint,
-	struct dlsi_offers *offers, struct dls_error *err)
+static int init(struct dlsi_server *server, const struct dlsi_alloc *alloc, void *context, const char *endpoint,
+	struct dlsi_offers *offers, bool dials, struct dls_error *err)
 {
 	struct dlsi_transport_config config = {.context = context,
 		.endpoint = endpoint,
@@ -29,10 +29,22 @@ int dlsi_server_init(struct dlsi_server *server, const struct dlsi_alloc *alloc,
 	dlsi_list_init(&server->readers);
 	dlsi_list_init(&server->waiting);
 	dlsi_map_init(&server->reader_by_peer, alloc, dlsi_random_u64());
-	rc = dlsi_transport_listen(alloc, &config, &server->transport, err);
+	rc = (dials ? dlsi_transport_dial : dlsi_transport_listen)(alloc, &config, &server->transport, err);
 	if (rc)
 		dlsi_backlog_unref(server->backlog);
 	return rc;
+}
+
+int dlsi_server_listen(struct dlsi_server *server, const struct dlsi_alloc *alloc, void *context, const char *endpoint,
+	struct dlsi_offers *offers, struct dls_error *err)
+{
+	return init(server, alloc, context, endpoint, offers, false, err);
+}
+
+int dlsi_server_dial(struct dlsi_server *server, const struct dlsi_alloc *alloc, void *context, const char *endpoint,
+	struct dlsi_offers *offers, struct dls_error *err)
+{
+	return init(server, alloc, context, endpoint, offers, true, err);
 }
 
 static struct dlsi_id key_of(struct dlsi_peer peer)
@@ -73,6 +85,7 @@ static void forget(struct dlsi_server *server, struct dlsi_peer peer)
 	if (reader)
 		drop_reader(server, reader);
 	dlsi_transport_forget(server->transport, peer);
+	server->owner.lose(server->owner.arg, peer);
 }
 
 static struct dlsi_reader *find_or_create(struct dlsi_server *server, struct dlsi_peer peer)
@@ -95,8 +108,8 @@ static struct dlsi_reader *find_or_create(struct dlsi_server *server, struct dls
 
 /* Sends one record; an error if it cannot be sent: the reader has gone or does not read, or memory is exhausted.
  * Nothing is kept for later: the reader asks again on its next connection, or runs out of time. */
-static int send_record(struct dlsi_server *server, const struct dlsi_reader *reader, const struct dlsi_record *record,
-	struct dlsi_frame *frame)
+static int send_record(
+	struct dlsi_server *server, struct dlsi_peer peer, const struct dlsi_record *record, struct dlsi_frame *frame)
 {
 	static const struct dlsi_id no_cluster;
 	struct dlsi_message_writer writer;
@@ -107,7 +120,12 @@ static int send_record(struct dlsi_server *server, const struct dlsi_reader *rea
 	if (server->message.failed)
 		return DLS_ENOMEM;
 	return dlsi_transport_send(
-		server->transport, reader->peer, server->message.data, server->message.length, &frame, frame != NULL);
+		server->transport, peer, server->message.data, server->message.length, &frame, frame != NULL);
+}
+
+int dlsi_server_say(struct dlsi_server *server, struct dlsi_peer peer, const struct dlsi_record *record)
+{
+	return send_record(server, peer, record, NULL);
 }
 
 static int send_error(
@@ -116,7 +134,7 @@ static int send_error(
 	struct dlsi_record record = {
 		.kind = DLSI_ERROR, .error = {.fetch = fetch, .code = err->code, .sentence = dlsi_text_of(err->text)}};
 
-	return send_record(server, reader, &record, NULL);
+	return send_record(server, reader->peer, &record, NULL);
 }
 
 static int read_chunk(
@@ -133,7 +151,7 @@ static int send_chunk(struct dlsi_server *server, struct dlsi_reader *reader, co
 	struct dlsi_frame *chunk)
 {
 	struct dlsi_frame *counted = dlsi_backlog_count(reader->backlog, chunk);
-	int rc = counted ? send_record(server, reader, record, counted) : DLS_ENOMEM;
+	int rc = counted ? send_record(server, reader->peer, record, counted) : DLS_ENOMEM;
 
 	dlsi_frame_unref(counted);
 	dlsi_frame_unref(chunk);
@@ -157,7 +175,7 @@ static bool lend(struct dlsi_server *server, struct dlsi_reader *reader, struct 
 	record.lent.witness = place.witness;
 	if (!dlsi_reader_lend(reader, fetch, frame))
 		return false;
-	if (send_record(server, reader, &record, NULL) == 0)
+	if (send_record(server, reader->peer, &record, NULL) == 0)
 		return true;
 	dlsi_reader_close(reader, fetch);
 	return false;
@@ -186,7 +204,7 @@ static int answer(struct dlsi_server *server, struct dlsi_reader *reader, const 
 	if (rc)
 		return send_error(server, reader, read->fetch, &err);
 	if (!chunk)
-		return send_record(server, reader, &record, NULL);
+		return send_record(server, reader->peer, &record, NULL);
 	if (read->checked)
 		record.data.checksum = dlsi_crc32c(0, dlsi_frame_data(chunk), dlsi_frame_size(chunk));
 	return send_chunk(server, reader, &record, chunk);
@@ -206,6 +224,7 @@ static bool take_question(struct dlsi_server *server, struct dlsi_peer peer, con
 {
 	struct dlsi_reader *reader = find_or_create(server, peer);
 
+	server->questions++;
 	if (!reader)
 		return true;
 	if (!dlsi_reader_is_free(reader, question))
@@ -247,7 +266,7 @@ static void take_message(struct dlsi_server *server, const struct dlsi_arrival *
 	struct dlsi_question question;
 	struct dlsi_message message;
 	struct dlsi_record record;
-	bool there = true;
+	bool there = true, others = false;
 
 	if (dlsi_message_open(arrival->block, arrival->length, arrival->frame_count, &message, NULL) == 0) {
 		while (there && dlsi_message_next(&message, &record)) {
@@ -255,8 +274,12 @@ static void take_message(struct dlsi_server *server, const struct dlsi_arrival *
 				take_close(server, arrival->peer, record.close.fetch);
 			else if (read_question(server, &record, &question))
 				there = take_question(server, arrival->peer, &question);
+			else
+				others = true;
 		}
 	}
+	if (others && server->owner.hear)
+		server->owner.hear(server->owner.arg, arrival);
 	for (size_t i = 0; i < arrival->frame_count; i++)
 		dlsi_frame_unref(arrival->frames[i]);
 }
@@ -270,6 +293,8 @@ static void take_arrivals(struct dlsi_server *server)
 
 		if (rc == 1 && arrival.kind == DLSI_ARRIVAL_MESSAGE)
 			take_message(server, &arrival);
+		else if (rc == 1 && arrival.kind == DLSI_ARRIVAL_CONNECTED)
+			server->owner.meet(server->owner.arg, arrival.peer);
 		else if (rc == 1 || rc == DLS_ENOMEM) /* nothing is known of a reader that must be remembered */
 			forget(server, arrival.peer);
 		else

@@ -9,6 +9,16 @@
 #include "net/transport.h"
 #include "proto/message.h"
 
+/* What else happens on its connections. */
+struct dlsi_server_owner {
+	/* A message with something that is no question; the frames stay the server's. NULL: nobody listens. */
+	void (*hear)(void *arg, const struct dlsi_arrival *arrival);
+
+	void (*meet)(void *arg, struct dlsi_peer peer); /* one that dials has a connection */
+	void (*lose)(void *arg, struct dlsi_peer peer); /* a connection has ended */
+	void *arg;
+};
+
 struct dlsi_server {
 	const struct dlsi_alloc *alloc;
 	struct dlsi_transport *transport;
@@ -19,17 +29,26 @@ struct dlsi_server {
 	struct dlsi_list waiting; /* those with questions, in the order of their turns */
 	struct dlsi_map reader_by_peer;
 	struct dlsi_id witness; /* net/direct.h */
-	size_t question_count;  /* of all */
+	size_t question_count;  /* of all that wait */
+	uint64_t questions;     /* ever asked */
+	struct dlsi_server_owner owner;
 };
 
-/* Errors: as dlsi_transport_listen. */
-int dlsi_server_init(struct dlsi_server *server, const struct dlsi_alloc *alloc, void *context, const char *endpoint,
+/* Serves whoever connects to the endpoint. The caller fills in the owner. Errors: as dlsi_transport_listen. */
+int dlsi_server_listen(struct dlsi_server *server, const struct dlsi_alloc *alloc, void *context, const char *endpoint,
+	struct dlsi_offers *offers, struct dls_error *err);
+
+/* Serves the one reader that it connects to, again and again. Errors: as dlsi_transport_dial. */
+int dlsi_server_dial(struct dlsi_server *server, const struct dlsi_alloc *alloc, void *context, const char *endpoint,
 	struct dlsi_offers *offers, struct dls_error *err);
 void dlsi_server_fini(struct dlsi_server *server);
 
 /* What to wait for. */
 enum { DLSI_SERVER_POLL = 1 + DLSI_TRANSPORT_POLL };
 void dlsi_server_poll_items(const struct dlsi_server *server, zmq_pollitem_t items[DLSI_SERVER_POLL]);
+
+/* Says something of its own. Errors: as dlsi_transport_send. */
+int dlsi_server_say(struct dlsi_server *server, struct dlsi_peer peer, const struct dlsi_record *record);
 
 /* Answers what has arrived and what there is room for now, for a bounded time. */
 void dlsi_server_step(struct dlsi_server *server);

@@ -138,7 +138,8 @@ int dlsi_transfer_begin(struct dlsi_transfer *transfer, struct dls_error *err)
 		transfer->asked = transfer->sink.received;
 		return ask(transfer, err);
 	}
-	open.open.direct = fetch->same_host && !transfer->holder->is_closed_to_us && fetch->length >= DIRECT_BYTES;
+	open.open.direct = fetch->same_host && !transfer->holder->comes && !transfer->holder->is_closed_to_us &&
+			   fetch->length >= DIRECT_BYTES;
 	writer = dlsi_holder_begin(transfer->holder);
 	dlsi_message_add(&writer, &open);
 	return dlsi_holder_send(transfer->holder, err);

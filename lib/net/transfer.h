@@ -10,13 +10,17 @@
 
 /* What is wanted. */
 struct dlsi_fetch {
-	const char *endpoint; /* of the holder, with a numeric address; copied */
+	const char *endpoint; /* of the holder, with a numeric address; copied. Empty: nobody can connect to it */
 	bool same_host;       /* the holder is a process of this machine */
 	bool fails_fast;      /* at once if the holder is known to be silent, as it was for a whole timeout already */
 	struct dlsi_id token;
 	struct dlsi_blob blob;
 	uint64_t offset; /* the part that is wanted */
 	uint64_t length;
+
+	/* Called once at most, before `done`: the holder cannot be connected to, so whoever knows how asks it to
+	 * connect to this process and to serve there what the token opens. NULL: nobody knows how. */
+	void (*call)(void *arg);
 
 	/* Called exactly once, on the data plane's thread. `code` is 0 and `frame` the bytes (its
 	 * reference is the callee's); or a code and a sentence: DLS_EUNREACHABLE (no answer in time from the endpoint,
@@ -35,8 +39,10 @@ struct dlsi_transfer {
 	struct dlsi_fetch fetch;
 	struct dlsi_holder *holder; /* NULL: not begun, or this process itself */
 	struct dlsi_offer *offer;   /* if it is this process itself */
-	int64_t deadline_ns;        /* when nothing has come until then, the fetcher ends it */
-	bool is_open;               /* the sink: it is known that the blob is there */
+	bool awaits;                /* its holder's connection, and not one that this process makes */
+	bool called;
+	int64_t deadline_ns; /* when nothing has come until then, the fetcher ends it */
+	bool is_open;        /* the sink: it is known that the blob is there */
 	struct dlsi_sink sink;
 	uint64_t asked;           /* bytes of the part that were asked for on this connection */
 	struct dlsi_frame *frame; /* the result, once complete */

@@ -95,18 +95,39 @@ static int check_bind(const struct dlsi_plane_options *options, struct dls_error
 	return 0;
 }
 
+static bool hides(const struct dlsi_plane_options *options)
+{
+	return options->may_hide && options->data_bind && strcmp(options->data_bind, DLSI_PLANE_NONE) == 0;
+}
+
+/* Whether the master can be dialed, and may be. */
+static int check_master(const struct dlsi_plane_options *options, struct dls_error *err)
+{
+	char resolved[DLSI_ENDPOINT_BYTES + 1];
+	bool ipv6;
+	int rc = dlsi_endpoint_dial(options->master, resolved, &ipv6, err);
+
+	if (rc)
+		return rc;
+	if (!options->insecure && !dlsi_endpoint_is_local(options->master))
+		return dlsi_fail(err, DLS_EDENIED,
+			"the master %s is not on loopback, and nothing is encrypted; allow it with insecure "
+			"(--insecure)",
+			options->master);
+	return 0;
+}
+
 /* Where this handle is to serve. */
 static int choose_bind(
 	const struct dlsi_plane_options *options, char out[DLSI_ENDPOINT_BYTES + 1], struct dls_error *err)
 {
 	struct dlsi_endpoint endpoint;
 	const char *bind = options->data_bind;
-	bool ipv6;
-	int rc = dlsi_endpoint_dial(options->master, out, &ipv6, err);
+	int rc = check_master(options, err);
 
 	if (rc == 0)
 		rc = dlsi_endpoint_parse(options->master, &endpoint, err);
-	if (rc == 0 && bind)
+	if (rc == 0 && bind && !hides(options))
 		rc = check_bind(options, err);
 	if (rc)
 		return rc;
@@ -114,16 +135,10 @@ static int choose_bind(
 		bind = WITHIN_PROCESS;
 	if (!bind && dlsi_endpoint_is_local(options->master))
 		bind = LOOPBACK;
-	if (bind) {
-		memcpy(out, bind, strlen(bind) + 1);
-		return 0;
-	}
-	if (!options->insecure)
-		return dlsi_fail(err, DLS_EDENIED,
-			"the master %s is not on loopback, and nothing is encrypted; allow it with insecure "
-			"(--insecure)",
-			options->master);
-	return find_interface(options->master, out, DLSI_ENDPOINT_BYTES + 1, err);
+	if (!bind)
+		return find_interface(options->master, out, DLSI_ENDPOINT_BYTES + 1, err);
+	memcpy(out, bind, strlen(bind) + 1);
+	return 0;
 }
 
 int dlsi_plane_check(const struct dlsi_plane_options *options, struct dls_error *err)
@@ -153,7 +168,7 @@ static int add(struct dls_ctx *ctx, const char *bind, struct plane **plane_out, 
 	if (!plane)
 		return dlsi_fail_memory(err);
 	memcpy(plane->bind, bind, strlen(bind) + 1);
-	config.endpoint = plane->bind;
+	config.endpoint = strcmp(bind, DLSI_PLANE_NONE) == 0 ? NULL : plane->bind;
 	rc = dlsi_dataplane_create(&ctx->alloc, &config, &plane->data, err);
 	if (rc) {
 		dlsi_free(&ctx->alloc, plane);

@@ -12,7 +12,11 @@ struct dlsi_plane_options {
 	const char *data_bind; /* NULL: within the process if the master is in it, loopback if the master is reached
 				* over it, else the interface that reaches the master, any free port */
 	bool insecure;         /* beyond loopback is allowed */
+	bool may_hide; /* data_bind may be DLSI_PLANE_NONE: nobody can connect, and who wants to read is connected
+			* to */
 };
+
+#define DLSI_PLANE_NONE "none"
 
 /* Errors: DLS_EADDRESS, DLS_EDENIED (beyond loopback without `insecure`), DLS_ENOMEM. May wait for a name server. */
 int dlsi_plane_ref(struct dls_ctx *ctx, const struct dlsi_plane_options *options, struct dlsi_dataplane **plane_out,

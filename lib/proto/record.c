@@ -40,6 +40,11 @@ static const struct dlsi_record_field LABEL_fields[] = {
 	FIELD(TEXT, dlsi_label, name, DLSI_NAME_BYTES),
 };
 
+static const struct dlsi_record_field CALL_fields[] = {
+	FIELD(ID, dlsi_call, job, 0),
+	FIELD(TEXT, dlsi_call, reader, DLSI_ENDPOINT_BYTES),
+};
+
 static const struct dlsi_record_field HELD_fields[] = {
 	FIELD(ID, dlsi_held, job, 0),
 	FIELD(U64, dlsi_held, attempt, 0),
@@ -230,6 +235,10 @@ static const struct dlsi_record_field LENT_fields[] = {
 
 static const struct dlsi_record_field CLOSE_fields[] = {
 	FIELD(U64, dlsi_close, fetch, 0),
+};
+
+static const struct dlsi_record_field SERVE_fields[] = {
+	FIELD(ID, dlsi_serve, token, 0),
 };
 
 /* By kind; those that do not exist have no fields. */

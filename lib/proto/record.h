@@ -63,12 +63,14 @@ uint64_t dlsi_numbers_at(const struct dlsi_numbers *numbers, uint32_t i);
 	X(LEAVE, 25, dlsi_leave)                                                                                       \
 	X(RESOURCE, 26, dlsi_resource_offer)                                                                           \
 	X(LABEL, 27, dlsi_label)                                                                                       \
+	X(CALL, 30, dlsi_call)                                                                                         \
 	X(OPEN, 32, dlsi_open)                                                                                         \
 	X(READ, 33, dlsi_read)                                                                                         \
 	X(DATA, 34, dlsi_data)                                                                                         \
 	X(ERROR, 35, dlsi_error_record)                                                                                \
 	X(LENT, 36, dlsi_lent)                                                                                         \
-	X(CLOSE, 37, dlsi_close)
+	X(CLOSE, 37, dlsi_close)                                                                                       \
+	X(SERVE, 38, dlsi_serve)
 
 enum dlsi_record_kind {
 #define DLSI_RECORD_VALUE(name, number, type) DLSI_##name = number,
@@ -306,6 +308,13 @@ struct dlsi_leave {
 	struct dlsi_text reason;
 };
 
+/* Worker to master and on to the client: nobody can connect to the job's holder, which is to connect to the worker and
+ * to serve the job there. */
+struct dlsi_call {
+	struct dlsi_id job;
+	struct dlsi_text reader; /* data endpoint of the worker; put in by the master */
+};
+
 /* On the data socket, reader to holder: begins to read a blob. The holder answers with DATA of no bytes that says the
  * length, or with ERROR. `fetch` is the reader's number and returns in every answer. */
 struct dlsi_open {
@@ -353,6 +362,11 @@ struct dlsi_close {
 	uint64_t fetch;
 };
 
+/* Holder to reader, over a connection that the holder has opened since it was called: what it answers there. */
+struct dlsi_serve {
+	struct dlsi_id token;
+};
+
 /* One record of any kind, decoded. */
 struct dlsi_record {
 	uint16_t kind; /* enum dlsi_record_kind */
@@ -362,6 +376,7 @@ struct dlsi_record {
 		struct dlsi_handler_offer handler;
 		struct dlsi_resource_offer resource;
 		struct dlsi_label label;
+		struct dlsi_call call;
 		struct dlsi_held held;
 		struct dlsi_welcome welcome;
 		struct dlsi_spec_record spec;
@@ -389,6 +404,7 @@ struct dlsi_record {
 		struct dlsi_error_record error;
 		struct dlsi_lent lent;
 		struct dlsi_close close;
+		struct dlsi_serve serve;
 	};
 };
 

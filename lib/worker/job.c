@@ -150,6 +150,6 @@ int dlsi_worker_job_manifest(struct dlsi_worker_job *job, struct dlsi_waiter *wa
 	wanted.length = job->head_length;
 	dlsi_worker_job_ref(job);
 	job->fetching = true;
-	dlsi_fetch_begin(&job->worker->dialer, &job->fetch, &wanted, take_head);
+	dlsi_fetch_begin(&job->worker->dialer, &job->fetch, &wanted, &job->id, take_head);
 	return 1;
 }

@@ -244,7 +244,7 @@ static void fetch_files(struct dlsi_worker_model *model)
 		wanted.blob = way->blob;
 		wanted.length = way->blob.length;
 		model->fetching++;
-		dlsi_fetch_begin(&model->worker->dialer, &way->fetch, &wanted, take_file);
+		dlsi_fetch_begin(&model->worker->dialer, &way->fetch, &wanted, &model->job->id, take_file);
 	}
 	if (!model->fetching)
 		settle(model);
@@ -290,7 +290,7 @@ static int begin(struct dlsi_worker_model *model, struct dlsi_worker_job *job, s
 	model->job = dlsi_worker_job_ref(job);
 	model->failed.code = 0;
 	model->state = DLSI_WORKER_MODEL_LISTING;
-	dlsi_fetch_begin(&model->worker->dialer, &model->fetch, &wanted, take_list);
+	dlsi_fetch_begin(&model->worker->dialer, &model->fetch, &wanted, &job->id, take_list);
 	return 0;
 }
 

@@ -70,7 +70,7 @@ static void fetch_part(struct page *page, uint64_t first, uint64_t length,
 	wanted.blob = job->blob;
 	wanted.offset = page->offset + first;
 	wanted.length = length;
-	dlsi_fetch_begin(&job->worker->dialer, &page->fetch, &wanted, take);
+	dlsi_fetch_begin(&job->worker->dialer, &page->fetch, &wanted, &job->id, take);
 }
 
 /* Makes a page of the rows and where they lie. */

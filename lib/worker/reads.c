@@ -58,7 +58,7 @@ static void begin(struct dlsi_worker_reads *reads, uint32_t number)
 	dlsi_list_append(&reads->list, &read->node);
 	reads->under_way++;
 	worker->reads++;
-	dlsi_fetch_begin(&worker->dialer, &read->fetch, &fetch, take);
+	dlsi_fetch_begin(&worker->dialer, &read->fetch, &fetch, &reads->job->id, take);
 }
 
 bool dlsi_worker_reads_get(struct dlsi_worker_reads *reads)

@@ -141,7 +141,8 @@ static void fini(struct dls_worker *worker)
 int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options *options,
 	struct dls_worker **worker_out, struct dls_error *err)
 {
-	struct dlsi_plane_options plane = {options->master, options->data_bind, options->insecure};
+	struct dlsi_plane_options plane = {
+		.master = options->master, .data_bind = options->data_bind, .insecure = options->insecure};
 	struct dls_worker *worker = dlsi_calloc(&ctx->alloc, 1, sizeof *worker);
 	int rc;
 
@@ -174,7 +175,8 @@ int dlsi_node_worker_create(struct dls_ctx *ctx, const struct dls_worker_options
 
 int dlsi_node_worker_check_options(struct dls_ctx *ctx, const struct dls_worker_options *options, struct dls_error *err)
 {
-	struct dlsi_plane_options plane = {options->master, options->data_bind, options->insecure};
+	struct dlsi_plane_options plane = {
+		.master = options->master, .data_bind = options->data_bind, .insecure = options->insecure};
 	enum dlsi_isa isa;
 	int rc = dlsi_plane_check(&plane, err);
 

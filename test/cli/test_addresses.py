@@ -115,6 +115,24 @@ def test_data_beyond_loopback_needs_insecure(programs):
         assert "0.0.0.0" in ended.err and "insecure" in ended.err
 
 
+def test_client_that_nobody_can_connect_to(programs, lite0, photos):
+    """It listens nowhere: the model and the photos reach the workers over connections that it opens."""
+    master = programs.master()
+    for name in ("first", "second"):
+        programs.worker(master, name)
+    paths = sorted(photos.iterdir()) * 3
+    ended = programs.submit(master, "run", "--json", "--data-bind", "none", "--task-items", "1", lite0, *paths, limit=120)
+    assert ended.code == 0, ended.err
+    assert len(ended.items()) == len(paths) and ended.summary()["failed"] == 0
+    assert {item["worker"] for item in ended.items()} == {"first", "second"}
+
+
+def test_worker_must_be_connected_to(programs):
+    ended = programs.run("dls-worker", "--data-bind", "none")
+    assert ended.code in (2, 4), ended.err
+    assert "none" in ended.err
+
+
 def test_policy_that_does_not_exist(programs):
     ended = programs.run("dls-master", "--bind", "tcp://127.0.0.1:0", "--policy", "rondrobin")
     assert ended.code == 2

@@ -98,3 +98,19 @@ def test_the_walk_through(site, lite0, photos):
     assert ended.code == 0, ended.err
     assert len(ended.items()) == len(paths) and ended.summary()["failed"] == 0
     assert {item["worker"] for item in ended.items()} == {"worker-a", "worker-b"}
+
+
+@pytest.mark.parametrize("bind", ["tcp://127.0.0.1:*", "none"])
+def test_desk_that_nobody_can_connect_to(site, lite0, photos, bind):
+    """As behind a firewall: the address that the desk tells is of no use to others, or it tells none."""
+    master, *workers, _, run = site.lines
+    site.start(master).wait_for("listens at")
+    for line in workers:
+        site.start(line).wait_for("works for")
+    machine, command = run
+    verb, _ = command.split(" MODEL ")
+    paths = sorted(photos.iterdir()) * 2
+    ended = site.start((machine, verb), "--json", "--data-bind", bind, "--task-items", "1", lite0, *paths).finish(120)
+    assert ended.code == 0, ended.err
+    assert len(ended.items()) == len(paths) and ended.summary()["failed"] == 0
+    assert {item["worker"] for item in ended.items()} == {"worker-a", "worker-b"}

@@ -92,6 +92,33 @@ static void test_few_rows_of_long_pages(void **state)
 	site_stop(&site);
 }
 
+/* Nobody can connect to the client: it connects to the workers, which read its list of inputs and the inputs there. */
+static void test_client_that_cannot_be_connected_to(void **state)
+{
+	enum { ITEMS = 40, BYTES = 100000 };
+	struct dls_client_options options = DLS_CLIENT_OPTIONS_INIT;
+	static uint8_t data[ITEMS][BYTES];
+	struct dls_job *job;
+	struct site site;
+
+	(void)state;
+	site_start(&site, 2, 0);
+	dls_client_destroy(site.client);
+	options.master = dls_cluster_endpoint(site.cluster);
+	options.data_bind = "none";
+	assert_int_equal(dls_client_create(site.ctx, &options, &site.client, NULL), 0);
+	job = site_job(&site, "echo", NULL);
+	for (uint64_t item = 0; item < ITEMS; item++) {
+		draw_item(item, data[item], BYTES);
+		add_item(job, data[item], BYTES);
+	}
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	for (uint64_t item = 0; item < ITEMS; item++)
+		check_item(job, item, BYTES);
+	dls_job_destroy(job);
+	site_stop(&site);
+}
+
 static int measure(void *run_arg, struct dls_task *task)
 {
 	(void)run_arg;
@@ -404,7 +431,7 @@ static void test_a_worker_can_go_at_any_time(void **state)
 	}
 }
 
-UNIT_MAIN(test_lists_of_many_pages, test_few_rows_of_long_pages, test_head_of_a_long_list_travels_with_the_job,
-	test_inputs_in_surplus, test_more_reads_than_at_once, test_failed_reads_behind_the_last,
-	test_inputs_beyond_the_memory, test_pages_beyond_the_memory, test_devices_work_side_by_side,
-	test_a_worker_can_go_at_any_time)
+UNIT_MAIN(test_lists_of_many_pages, test_few_rows_of_long_pages, test_client_that_cannot_be_connected_to,
+	test_head_of_a_long_list_travels_with_the_job, test_inputs_in_surplus, test_more_reads_than_at_once,
+	test_failed_reads_behind_the_last, test_inputs_beyond_the_memory, test_pages_beyond_the_memory,
+	test_devices_work_side_by_side, test_a_worker_can_go_at_any_time)

@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "proto/bytes.h"
 #include "proto/message.h"
+#include "test/unit/golden.h"
 #include "test/unit/unit.h"
 #include <string.h>
 
@@ -72,93 +73,10 @@ static void fill(struct dlsi_record *record, uint16_t kind)
 	}
 }
 
-/* Record header and fields of every kind as `fill` makes them. Never to be changed: a later release appends to a line
- * what it appends to the record. */
-static const char *const golden[] = {
-	/* REGISTER */
-	"010000002300000010111203f1f2f3f4f5f6f7040000007465787404000000746578740400000074657874",
-	/* DEVICE */
-	"02000000180000000021012102f0f1f203f1f2f3f4f5f6f70400000074657874",
-	/* HANDLER */
-	"03000000080000000400000074657874",
-	/* HELD */
-	"0400000029000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a001f1f2f3f4f5f6f702f1f2f3f4f5f6f703f1f2f3f4f5f6f7"
-	"14",
-	/* WELCOME */
-	"05000000120000001001f1f2f3f4f5f6f702f1f2f3f4f5f6f713",
-	/* SPEC */
-	"060000000b00000000f0f1f203000000007b7d",
-	/* SUBMIT */
-	"0700000094000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a102f0f1f203210100"
-	"05f1f2f3f4f5f6f706f0f1f207f1f2f3f4f5f6f708f1f2f3f4f5f6f709f1f2f3f4f5f6f7babababababababababababa"
-	"babababababababababababababababababababa1207060504030201010bf0f1f2020000000100000000000080020000"
-	"000000000003000000007b7d",
-	/* ACCEPTED */
-	"0800000020000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1",
-	/* REFUSED */
-	"0900000030000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a001f0f1f202f0f1f20400000074657874a4a4a4a4a4a4a4a4"
-	"a4a4a4a4a4a4a4a4",
-	/* JOB */
-	"0a0000006e000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1010003f1f2f3f4f5"
-	"f6f7b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b40c070605040302010105f0f1f204"
-	"00000074657874040000007465787403000000007b7d",
-	/* FORGET */
-	"0b00000010000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0",
-	/* ASSIGN */
-	"0c0000002a000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a001f1f2f3f4f5f6f702f1f2f3f4f5f6f703f1f2f3f4f5f6f7"
-	"0421",
-	/* RESULT */
-	"0d0000007f000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a001f1f2f3f4f5f6f702f1f2f3f4f5f6f703f1f2f3f4f5f6f7"
-	"04f1f2f3f4f5f6f705f1f2f3f4f5f6f706f0f1f20100b8b8b8b8b8b8b8b8b8b8b8b8b8b8b8b8b8b8b8b8b8b8b8b8b8b8"
-	"b8b8b8b8b8b8100706050403020101040000007465787404000000746578740400000074657874",
-	/* ACK */
-	"0e00000048000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a001f1f2f3f4f5f6f702f1f2f3f4f5f6f70200000001000000"
-	"0000008002000000000000000200000001000000000000800200000000000000",
-	/* TAKEN */
-	"0f000000140000000200000001000000000000800200000000000000",
-	/* CANCEL */
-	"1000000018000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a001f1f2f3f4f5f6f7",
-	/* RECALL */
-	"11000000140000000200000001000000000000800200000000000000",
-	/* HANDBACK */
-	"1200000015000000100200000001000000000000800200000000000000",
-	/* END */
-	"130000001d000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a01102f0f1f20400000074657874",
-	/* HEARTBEAT */
-	"140000001000000000f1f2f3f4f5f6f701f1f2f3f4f5f6f7",
-	/* PROGRESS */
-	"1500000024000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a001f1f2f3f4f5f6f702f1f2f3f4f5f6f703f0f1f2",
-	/* COMMAND */
-	"170000000f00000000f1f2f3f4f5f6f703000000007b7d",
-	/* REPLY */
-	"180000001300000000f1f2f3f4f5f6f701f0f1f203000000007b7d",
-	/* LEAVE */
-	"19000000080000000400000074657874",
-	/* RESOURCE */
-	"1a00000010000000040000007465787401f1f2f3f4f5f6f7",
-	/* LABEL */
-	"1b000000080000000400000074657874",
-	/* OPEN */
-	"200000003900000000f1f2f3f4f5f6f7a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2"
-	"c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c213",
-	/* READ */
-	"210000004500000000f1f2f3f4f5f6f7a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2"
-	"c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c203f1f2f3f4f5f6f704f0f1f215",
-	/* DATA */
-	"220000001e00000000f1f2f3f4f5f6f701f1f2f3f4f5f6f702f1f2f3f4f5f6f703f0f1f20100",
-	/* ERROR */
-	"230000001400000000f1f2f3f4f5f6f701f0f1f20400000074657874",
-	/* LENT */
-	"240000003800000000f1f2f3f4f5f6f701f1f2f3f4f5f6f702f1f2f3f4f5f6f703f1f2f3f4f5f6f704f1f2f3f4f5f6f7"
-	"a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5",
-	/* CLOSE */
-	"250000000800000000f1f2f3f4f5f6f7",
-};
-
 static void test_golden_bytes_of_every_kind(void **state)
 {
 	(void)state;
-	assert_int_equal(sizeof golden / sizeof *golden, kind_count);
+	assert_int_equal(unit_golden_count, kind_count);
 	for (size_t i = 0; i < kind_count; i++) {
 		struct dlsi_message_writer writer;
 		struct dlsi_record record;
@@ -176,7 +94,7 @@ static void test_golden_bytes_of_every_kind(void **state)
 		length = buffer.length - DLSI_MESSAGE_HEADER_BYTES;
 		text = test_malloc(2 * length + 1);
 		dlsi_hex(buffer.data + DLSI_MESSAGE_HEADER_BYTES, (unsigned)length, text);
-		assert_string_equal(text, golden[i]);
+		assert_string_equal(text, unit_golden[i]);
 		test_free(text);
 		dlsi_buffer_fini(&buffer);
 	}

@@ -26,7 +26,7 @@ static void test_address_follows_the_master(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct dlsi_plane_options options = {cases[i].master, cases[i].data_bind, false};
+		struct dlsi_plane_options options = {.master = cases[i].master, .data_bind = cases[i].data_bind};
 		struct dlsi_dataplane *plane;
 
 		assert_int_equal(dlsi_plane_ref(ctx, &options, &plane, NULL), 0);
@@ -38,7 +38,7 @@ static void test_address_follows_the_master(void **state)
 
 static void test_handles_at_one_address_share(void **state)
 {
-	struct dlsi_plane_options options = {"inproc://m", NULL, false};
+	struct dlsi_plane_options options = {.master = "inproc://m"};
 	struct dlsi_dataplane *first, *second, *third;
 	struct dls_ctx *ctx = make_ctx();
 
@@ -65,6 +65,9 @@ static void test_what_is_refused(void **state)
 		bool insecure;
 	} cases[] = {
 		{"tcp://192.0.2.1:7700", NULL, DLS_EDENIED, false},
+		{"tcp://192.0.2.1:7700", "tcp://127.0.0.1:*", DLS_EDENIED, false},
+		{"tcp://192.0.2.1:7700", "none", DLS_EDENIED, false},
+		{"tcp://127.0.0.1:7700", "none", DLS_EADDRESS, false}, /* it may not */
 		{"tcp://127.0.0.1:7700", "tcp://0.0.0.0:*", DLS_EDENIED, false},
 		{"tcp://127.0.0.1:7700", "tcp://*:0", DLS_EDENIED, false},
 		{"tcp://127.0.0.1:7700", "tcp://0.0.0.0:*", DLS_EADDRESS, true},
@@ -81,7 +84,8 @@ static void test_what_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct dlsi_plane_options options = {cases[i].master, cases[i].data_bind, cases[i].insecure};
+		struct dlsi_plane_options options = {
+			.master = cases[i].master, .data_bind = cases[i].data_bind, .insecure = cases[i].insecure};
 		struct dlsi_dataplane *plane;
 		struct dls_error err = {0};
 
@@ -91,9 +95,24 @@ static void test_what_is_refused(void **state)
 	dlsi_ctx_destroy(ctx);
 }
 
+static void test_who_hides_serves_nowhere(void **state)
+{
+	struct dlsi_plane_options options = {"tcp://192.0.2.1:7700", "none", true, true};
+	struct dls_ctx *ctx = make_ctx();
+	struct dlsi_dataplane *plane;
+
+	(void)state;
+	assert_int_equal(dlsi_plane_ref(ctx, &options, &plane, NULL), 0);
+	assert_string_equal(dlsi_dataplane_endpoint(plane), "");
+	dlsi_plane_unref(ctx, plane);
+	options.insecure = false;
+	assert_int_equal(dlsi_plane_ref(ctx, &options, &plane, NULL), DLS_EDENIED);
+	dlsi_ctx_destroy(ctx);
+}
+
 static void test_without_memory(void **state)
 {
-	struct dlsi_plane_options options = {"inproc://m", NULL, false};
+	struct dlsi_plane_options options = {.master = "inproc://m"};
 	struct dls_ctx_options ctx_options = DLS_CTX_OPTIONS_INIT;
 	unsigned n = 0;
 	int rc;
@@ -118,4 +137,5 @@ static void test_without_memory(void **state)
 	assert_true(n > 5);
 }
 
-UNIT_MAIN(test_address_follows_the_master, test_handles_at_one_address_share, test_what_is_refused, test_without_memory)
+UNIT_MAIN(test_address_follows_the_master, test_handles_at_one_address_share, test_what_is_refused,
+	test_who_hides_serves_nowhere, test_without_memory)

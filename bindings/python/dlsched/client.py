@@ -30,7 +30,7 @@ def names_of(name, jobs):
 class Client(Handle):
     """A client of the master at an address such as "tcp://host:port", or of a Master or LocalCluster of this process.
 
-    It connects in the background and reconnects by itself. `data_bind` is where workers fetch inputs above 64 KB;
+    It connects in the background and reconnects by itself. `data_bind` is where workers fetch inputs above 64 KB, "none" if they cannot connect here;
     `insecure` allows it to lie beyond loopback although nothing is encrypted or authenticated. At most `window_items`
     results of `window_bytes` wait for one job; a slow reader slows the job down. Zero means the library's default.
     """
