@@ -68,7 +68,8 @@ int dls_model_read(struct dls_model *model, uint32_t input, const char *const *p
 struct dls_model_memory {
 	size_t size;
 	uint64_t weight_bytes;     /* its constants, and those of them that are laid out again for kernels */
-	uint64_t activation_bytes; /* the peak of its plan: what nodes hand on shares this by the time it is needed */
+	uint64_t activation_bytes; /* what nodes hand on shares this by the time it is needed: the peak of the largest
+				      plan so far, once for each thread that has computed items apart */
 };
 
 #define DLS_MODEL_MEMORY_INIT DLS_SIZED(struct dls_model_memory)

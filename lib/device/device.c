@@ -10,9 +10,9 @@ int dlsi_device_create(const struct dlsi_alloc *alloc, const struct dlsi_device_
 		return dlsi_fail(err, DLS_EINVAL,
 			"the device is built for interface %u of %zu bytes, here it is %u of %zu", ops->abi, ops->size,
 			DLSI_DEVICE_ABI, sizeof *ops);
-	if (!ops->kind || !ops->open || !ops->close || !ops->set_create || !ops->set_destroy || !ops->set_share ||
-		!ops->program_create || !ops->program_destroy || !ops->program_run || !ops->program_facts ||
-		!ops->program_step)
+	if (!ops->kind || !ops->open || !ops->close || !ops->item_ns || !ops->set_create || !ops->set_destroy ||
+		!ops->set_share || !ops->program_create || !ops->program_destroy || !ops->program_run ||
+		!ops->program_facts || !ops->program_step)
 		return dlsi_fail(err, DLS_EINVAL, "the device '%s' leaves a function out", ops->kind ? ops->kind : "");
 	device = dlsi_calloc(alloc, 1, sizeof *device);
 	if (!device)

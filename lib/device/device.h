@@ -13,12 +13,13 @@
 
 struct dlsi_graph;
 
-#define DLSI_DEVICE_ABI 2
+#define DLSI_DEVICE_ABI 3
 
 /* What a program is and takes. */
 struct dlsi_device_facts {
 	uint32_t step_count;
-	size_t activation_bytes; /* in which all that lies between inputs and outputs has its place */
+	size_t activation_bytes; /* that its set holds for all that lies between inputs and outputs, in whatever program
+				  */
 	size_t packed_bytes;     /* of the set's constants that are laid out again for kernels */
 };
 
@@ -39,6 +40,9 @@ struct dlsi_device_ops {
 	 * it keeps nothing. */
 	int (*open)(const struct dlsi_alloc *alloc, const char *folder, void **state_out, struct dls_error *err);
 	void (*close)(void *state);
+
+	/* Roughly the time that one more item of a batch takes one thread. */
+	double (*item_ns)(const void *state, const struct dlsi_graph *graph);
 
 	/* The graph outlives the set. Errors: DLS_EUNSUPPORTED (names the node), DLS_ENOMEM, DLS_EIO. */
 	int (*set_create)(void *state, const struct dlsi_graph *graph, void **set_out, struct dls_error *err);

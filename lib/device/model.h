@@ -18,23 +18,13 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "device/device.h"
+#include "device/port.h"
 #include "reader/onnx.h"
 #include <dlsched/tensor.h>
 #include <stdbool.h>
 
 struct dlsi_graph;
 struct dlsi_model;
-struct dlsi_value;
-
-/* An input or an output. */
-struct dlsi_model_port {
-	const char *name; /* belongs to the model */
-	enum dls_dtype dtype;
-	uint32_t rank;
-	int64_t dims[DLS_TENSOR_RANK]; /* of one item; dims[0] is 1 in a batchable model; -1: not known (unsized) */
-	uint8_t open;                  /* bit i: the file leaves dims[i] open (a symbol, nothing or 0) */
-	bool bounded; /* an output whose dims are the most that there can be; each run tells how many there are */
-};
 
 /* Reads, checks and rewrites the model. `name` stands for it in errors ("model.onnx"). The bytes of the
  * files are borrowed: they must stay and not change until dlsi_model_destroy. The device must outlive the model too.
@@ -55,9 +45,6 @@ void dlsi_model_destroy(struct dlsi_model *model);
 /* Whether sizes of its inputs are not known, because the file leaves them open and no shapes were given: then it has
  * ports and can neither be prepared nor run. */
 bool dlsi_model_unsized(const struct dlsi_model *model);
-
-/* The port that an input or output of a graph is. */
-struct dlsi_model_port dlsi_model_port_of(const struct dlsi_value *value);
 
 /* In the order of the file, without inputs that the file itself gives a value. At least one each, and one behind the
  * other in memory. */
@@ -103,8 +90,8 @@ struct dlsi_model_parts dlsi_model_parts(const struct dlsi_model *model, int64_t
 int dlsi_model_run_timed(struct dlsi_model *model, const struct dls_tensor *inputs, struct dls_tensor *outputs,
 	int64_t *step_ns, struct dls_error *err);
 
-/* Of the plan for a part of the batch that was prepared or run last; there must be one. Steps are in the order of a
- * run. */
+/* Of the plan for a part of the batch that was prepared or run last; there must be one. The activations are all that
+ * the model holds, for whatever batches it was run with. Steps are in the order of a run. */
 void dlsi_model_facts(const struct dlsi_model *model, struct dlsi_device_facts *facts_out);
 struct dlsi_device_step dlsi_model_step(const struct dlsi_model *model, uint32_t step);
 

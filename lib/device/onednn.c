@@ -1,4 +1,5 @@
 /* The processor as a device: oneDNN behind the table of device/device.h. */
+#include "device/cost.h"
 #include "device/device.h"
 #include "device/onednn_isa.h"
 #include "device/onednn_lower.h"
@@ -128,6 +129,11 @@ static int open_processor(const struct dlsi_alloc *alloc, const char *folder, vo
 	return rc;
 }
 
+static double item_ns(const void *state, const struct dlsi_graph *graph)
+{
+	return dlsi_cost_item_ns(graph, ((const struct processor *)state)->isa);
+}
+
 static int create_set(void *state, const struct dlsi_graph *graph, void **set_out, struct dls_error *err)
 {
 	struct processor *processor = state;
@@ -211,6 +217,7 @@ const struct dlsi_device_ops dlsi_device_onednn = {
 	.kind = "cpu",
 	.open = open_processor,
 	.close = close_processor,
+	.item_ns = item_ns,
 	.set_create = create_set,
 	.set_destroy = destroy_set,
 	.set_share = share_set,

@@ -1,4 +1,4 @@
-/* The inside of a program, for the two files that build and run it; lowerings see device/onednn_program.h only. */
+/* The inside of a program, for the files that build and run it; lowerings see device/onednn_program.h only. */
 #ifndef DLSI_ONEDNN_BUILD_H
 #define DLSI_ONEDNN_BUILD_H
 

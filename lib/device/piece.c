@@ -1,8 +1,8 @@
 #include "device/piece.h"
 
 #include "base/limits.h"
+#include "device/cost.h"
 #include "device/team.h"
-#include "graph/work.h"
 
 enum {
 	LEAST_ITEMS = 4,      /* for threads to share */
@@ -10,49 +10,20 @@ enum {
 	LEAST_BYTES = 1 << 20 /* of what the largest layer reads and writes: about a second cache */
 };
 
-/* What a thread computes and reads in a nanosecond, roughly. */
-#define OPERATIONS    60.0
-#define WEIGHT_BYTES  10.0
+#define WEIGHT_BYTES  10.0 /* that a thread reads from memory in a nanosecond, roughly */
 
 #define WEIGHTS_SHARE 0.25 /* of a part's time that may go into reading weights which the others read too */
-
-static size_t computed_bytes(const struct dlsi_graph *graph, const uint32_t *values, uint32_t count)
-{
-	size_t bytes = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		if (values[i] != DLSI_NO_VALUE && !graph->values[values[i]].data)
-			bytes += dlsi_value_bytes(&graph->values[values[i]]);
-	return bytes;
-}
-
-/* What the node reads and writes of one item. */
-static size_t layer_bytes(const struct dlsi_graph *graph, const struct dlsi_node *node)
-{
-	return computed_bytes(graph, node->inputs, node->input_count) +
-	       computed_bytes(graph, node->outputs, node->output_count);
-}
 
 static size_t largest_layer_bytes(const struct dlsi_graph *graph)
 {
 	size_t most = 0;
 
 	for (uint32_t i = 0; i < graph->node_count; i++) {
-		const size_t bytes = layer_bytes(graph, &graph->nodes[i]);
+		const size_t bytes = (size_t)dlsi_cost_item_bytes(graph, &graph->nodes[i]);
 
 		most = bytes > most ? bytes : most;
 	}
 	return most;
-}
-
-static double item_ns(const struct dlsi_graph *graph)
-{
-	double ns = 0;
-
-	for (uint32_t i = 0; i < graph->node_count; i++)
-		ns += dlsi_node_work(graph, &graph->nodes[i], 1) / OPERATIONS +
-		      (double)layer_bytes(graph, &graph->nodes[i]) / DLSI_TEAM_BYTES;
-	return ns;
 }
 
 static bool is_whole(const struct dlsi_graph *graph)
@@ -73,14 +44,14 @@ static int64_t items_for(size_t weights, size_t layer, int64_t least)
 	return (int64_t)items;
 }
 
-struct dlsi_piece dlsi_piece_of(const struct dlsi_graph *graph)
+struct dlsi_piece dlsi_piece_of(const struct dlsi_graph *graph, double item_ns)
 {
 	const size_t weights = dlsi_graph_constant_bytes(graph), layer = largest_layer_bytes(graph);
 
 	return (struct dlsi_piece){.items = graph->unbatchable ? 1 : items_for(weights, layer, LEAST_ITEMS),
 		.alone = graph->unbatchable ? 1 : items_for(weights, layer, 1),
 		.whole = is_whole(graph),
-		.item_ns = item_ns(graph),
+		.item_ns = item_ns,
 		.weights_ns = (double)weights / WEIGHT_BYTES};
 }
 

@@ -15,14 +15,15 @@
 
 /* What decides about it in a model. */
 struct dlsi_piece {
-	int64_t items;              /* at once: a power of two; of a model that is not batchable 1 */
-	int64_t alone;              /* the same for threads that take pieces apart */
-	bool whole;                 /* outputs of any size do not lie one behind the other: a batch is never cut */
-	double item_ns, weights_ns; /* roughly: to compute an item on one thread, and to read all weights from memory */
+	int64_t items; /* at once: a power of two; of a model that is not batchable 1 */
+	int64_t alone; /* the same for threads that take pieces apart */
+	bool whole;    /* outputs of any size do not lie one behind the other: a batch is never cut */
+	double item_ns,
+		weights_ns; /* roughly: what one thread takes for an item, and to read all weights from memory */
 };
 
-/* The graph's shapes are known. */
-struct dlsi_piece dlsi_piece_of(const struct dlsi_graph *graph);
+/* The graph's shapes are known; an item takes so long on the device (its table's item_ns). */
+struct dlsi_piece dlsi_piece_of(const struct dlsi_graph *graph, double item_ns);
 
 /* Part i of `count` of a batch of B items begins at i * B / count; none is empty. */
 struct dlsi_cut {

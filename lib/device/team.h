@@ -6,9 +6,6 @@
 #include "graph/graph.h"
 #include "kernel/isa.h"
 
-/* Bytes that one thread reads or writes in a nanosecond, roughly. */
-#define DLSI_TEAM_BYTES 20.0
-
 /* What it costs to call a team and to wait for it, if its threads sleep or have to wait for a processor. If they are
  * awake it costs a tenth of that; but then a small node has little to gain. */
 #define DLSI_TEAM_NS 40000.0

@@ -113,7 +113,9 @@ static void test_bands_are_the_whole(void **state)
 	free(shared);
 }
 
-#define DEPTHWISE "in x ? 64 40 40\nconst d 64 1 3 3\nnode Conv x d > y group:i=64 pads:I=1,1,1,1\nout y\n"
+/* Channels that do not fill blocks, which our own kernels cannot take where they are last: it is never them, faster or
+ * not, and so always bands. */
+#define DEPTHWISE "in x ? 60 40 40\nconst d 60 1 3 3\nnode Conv x d > y group:i=60 pads:I=1,1,1,1\nout y\n"
 
 /* Which oneDNN runs, in steps that are parts of the one before. */
 static uint32_t count_parts(const struct dlsi_model *model)
@@ -181,7 +183,7 @@ static void test_padding_may_fill_a_band(void **state)
 /* The same bits each time, whoever takes which band. */
 static void test_runs_do_not_differ(void **state)
 {
-	enum { COUNT = 64 * 40 * 40, RUNS = 50 };
+	enum { COUNT = 60 * 40 * 40, RUNS = 50 };
 	float *source = malloc(COUNT * sizeof *source), *first = malloc(COUNT * sizeof *first);
 	float *again = malloc(COUNT * sizeof *again);
 	struct dlsi_rng rng = unit_rng(1);

@@ -24,7 +24,7 @@ static void test_incomplete_tables_are_refused(void **state)
 
 	(void)state;
 	ops.abi++;
-	assert_refused(&ops, "interface 3");
+	assert_refused(&ops, "interface 4");
 	ops = dlsi_device_onednn;
 	ops.size--;
 	assert_refused(&ops, "interface");

@@ -1,6 +1,7 @@
 /* How many items a model computes at once, that a batch in pieces is what its items are, and that threads which take
  * pieces apart give the bits that one thread gives. */
 #include "base/thread.h"
+#include "device/cost.h"
 #include "device/device.h"
 #include "device/model.h"
 #include "device/piece.h"
@@ -27,7 +28,7 @@ static struct dlsi_piece cutting_of(const char *text)
 	unit_onnx(&file, &rng, text);
 	assert_int_equal(unit_onnx_load(unit_alloc(), &file, &graph, NULL), 0);
 	assert_int_equal(dlsi_graph_rewrite(graph, NULL), 0);
-	piece = dlsi_piece_of(graph);
+	piece = dlsi_piece_of(graph, dlsi_cost_item_ns(graph, DLSI_ISA_AVX2));
 	dlsi_graph_destroy(graph);
 	dlsi_buffer_fini(&file);
 	return piece;
@@ -220,6 +221,11 @@ static void test_memory_of_lanes_counts(void **state)
 	assert_int_equal(dlsi_model_prepare(loaded.model, 12, NULL), 0);
 	dlsi_model_facts(loaded.model, &three);
 	assert_int_equal(three.activation_bytes, 3 * one.activation_bytes);
+	/* They are there still when all threads compute one item together. */
+	assert_int_equal(dlsi_model_parts(loaded.model, 1).threads, 3);
+	assert_int_equal(dlsi_model_prepare(loaded.model, 1, NULL), 0);
+	dlsi_model_facts(loaded.model, &three);
+	assert_true(three.activation_bytes >= 3 * one.activation_bytes);
 	unload(&loaded);
 }
 
