@@ -92,7 +92,7 @@ static int evaluate_bounded(const struct evaluation *evaluation, struct dls_erro
 	dlsi_arena_init(&graph.arena, evaluation->alloc);
 	rc = set_apart(evaluation, &graph, &node) ? infer(evaluation, &graph, &node, err) : dlsi_fail_memory(err);
 	if (rc == 0)
-		rc = node.op->eval(&node, evaluation->inputs, evaluation->outputs, evaluation->alloc, err);
+		rc = dlsi_node_eval(&node, evaluation->inputs, evaluation->outputs, evaluation->alloc, err);
 	dlsi_arena_fini(&graph.arena);
 	return rc;
 }
@@ -112,7 +112,7 @@ static int evaluate(void *context, void *const *places, struct dls_error *err)
 			evaluation->outputs[i].data = *places++;
 	if (evaluation->bounded)
 		return evaluate_bounded(evaluation, err);
-	rc = node->op->eval(node, evaluation->inputs, evaluation->outputs, evaluation->alloc, err);
+	rc = dlsi_node_eval(node, evaluation->inputs, evaluation->outputs, evaluation->alloc, err);
 	if (rc == 0 && !dlsi_clamp_is_none(&node->fused))
 		clamp(&evaluation->outputs[0], &node->fused);
 	return rc;

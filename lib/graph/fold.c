@@ -139,7 +139,7 @@ static int move_sizes(const struct dlsi_graph *graph, const struct dlsi_node *no
 	}
 	memcpy(marked.dims, output->dims, sizeof marked.dims);
 	marked.data = marks;
-	rc = node->op->eval(node, inputs, &marked, graph->arena.alloc, err);
+	rc = dlsi_node_eval(node, inputs, &marked, graph->arena.alloc, err);
 	for (size_t k = 0; rc == 0 && k < dlsi_value_count(output); k++)
 		*sizes_out |= marks[k] ? 1ULL << k : 0;
 	return rc;
@@ -197,7 +197,7 @@ static int evaluate(struct dlsi_graph *graph, struct dlsi_node *node, struct dls
 
 	if (!inputs || !outputs || !make_views(graph, node, scratch, inputs, outputs))
 		return dlsi_fail_memory(err);
-	rc = node->op->eval(node, inputs, outputs, graph->arena.alloc, err);
+	rc = dlsi_node_eval(node, inputs, outputs, graph->arena.alloc, err);
 	if (rc == 0)
 		rc = find_sizes(graph, node, scratch, inputs, &sizes, err);
 	for (uint32_t i = 0; rc == 0 && i < node->output_count; i++)

@@ -303,6 +303,21 @@ size_t dlsi_view_bytes(const struct dlsi_view *view)
 	return dlsi_view_count(view) * dls_dtype_bytes(view->dtype);
 }
 
+/* Whether there is nothing to compute: no element, and no dimension that only eval can tell. */
+static bool gives_nothing(const struct dlsi_node *node, const struct dlsi_view *outputs)
+{
+	for (uint32_t i = 0; i < node->output_count; i++)
+		if (outputs[i].dtype && (outputs[i].found || dlsi_view_count(&outputs[i])))
+			return false;
+	return true;
+}
+
+int dlsi_node_eval(const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *outputs,
+	const struct dlsi_alloc *alloc, struct dls_error *err)
+{
+	return gives_nothing(node, outputs) ? 0 : node->op->eval(node, inputs, outputs, alloc, err);
+}
+
 void dlsi_view_tell(const struct dlsi_view *view, const int64_t *dims)
 {
 	if (view->found && view->rank)

@@ -172,6 +172,11 @@ bool dlsi_op_broadcast_keeps_rows(const struct dlsi_value *a, const struct dlsi_
 size_t dlsi_view_count(const struct dlsi_view *view);
 size_t dlsi_view_bytes(const struct dlsi_view *view);
 
+/* Computes the outputs of a node by its operator's eval. Outputs without elements need nothing, whatever size is beside
+ * the one that is 0. Errors: as eval. */
+int dlsi_node_eval(const struct dlsi_node *node, const struct dlsi_view *inputs, const struct dlsi_view *outputs,
+	const struct dlsi_alloc *alloc, struct dls_error *err);
+
 /* Tells the dimensions of an output, which are none above the view's own; nothing if it is not bounded. */
 void dlsi_view_tell(const struct dlsi_view *view, const int64_t *dims);
 

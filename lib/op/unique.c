@@ -173,7 +173,7 @@ static int eval_unique(const struct dlsi_node *node, const struct dlsi_view *inp
 	items.spare = block + items.count;
 	items.groups = block + 2 * items.count;
 	for (size_t i = 0; i < items.count; i++)
-		for (size_t k = 0; k < lanes.outer; k++)
+		for (size_t k = 0; items.width && k < lanes.outer; k++)
 			dlsi_keys(inputs[0].dtype,
 				(const uint8_t *)inputs[0].data +
 					(k * lanes.count + i) * lanes.inner * dls_dtype_bytes(inputs[0].dtype),

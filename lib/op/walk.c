@@ -222,8 +222,6 @@ int dlsi_mapped_eval(const struct dlsi_node *node, const struct dlsi_view *input
 	const int64_t *maps[DLS_TENSOR_RANK] = {NULL};
 	int64_t sum = 0, *block, *next;
 
-	if (dlsi_view_count(output) == 0) /* of which another dimension may be beyond all memory */
-		return 0;
 	for (uint32_t i = 0; i < output->rank; i++)
 		sum += output->dims[i];
 	block = next = dlsi_calloc(alloc, (size_t)sum + 1, sizeof *block);
