@@ -45,6 +45,12 @@ dlsi_lower dlsi_own_softmax;
 dlsi_lower dlsi_own_layer_normalization;
 dlsi_lower dlsi_own_instance_normalization;
 
+/* Convolutions and products of 8-bit integers with constant weights. */
+dlsi_lower dlsi_own_conv_integer;
+dlsi_lower dlsi_own_q_linear_conv;
+dlsi_lower dlsi_own_mat_mul_integer;
+dlsi_lower dlsi_own_q_linear_mat_mul;
+
 /* Gather of channels by constant indices. */
 dlsi_lower dlsi_own_gather;
 

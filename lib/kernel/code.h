@@ -72,6 +72,37 @@ struct dlsi_line {
 	const float *scale, *shift; /* shift may be NULL */
 };
 
+/* Two integers of 16 bits, of which the inner loops for bytes take their products. */
+#define DLSI_PAIR(lower, upper) ((int32_t)((uint32_t)(uint16_t)(lower) | (uint32_t)(uint16_t)(upper) << 16))
+
+/* Rows of pairs times a panel of two blocks of columns of pairs:
+ *
+ *   sums[r][c] = sum over k < pairs of left[k * tile_rows + r] . right[k * columns + c]
+ *
+ * where a . b is the product of the lower halves plus that of the upper ones. */
+struct dlsi_integer_tile {
+	const int32_t *left, *right;
+	int64_t pairs;
+	int32_t *sums;
+};
+
+/* As many places of a window as a panel has columns: place i, tap k sees image[offsets[i] + taps[k]]. */
+struct dlsi_integer_places {
+	const int16_t *image;
+	const ptrdiff_t *offsets, *taps;
+	int64_t depth; /* taps */
+	bool adjoin;   /* offsets[i] is offsets[0] + i */
+};
+
+/* A row of sums as bytes: (sum + bias) * factors[c * step], rounded to the nearest (even) integer, plus `zero`, cut to
+ * `low` and `high`; `low` for what is not a number. */
+struct dlsi_integer_scale {
+	const float *factors;
+	int step; /* 0 or 1 */
+	int32_t bias;
+	float zero, low, high;
+};
+
 struct dlsi_kernel_code {
 	int tile_rows; /* that fill the registers best */
 
@@ -112,6 +143,18 @@ struct dlsi_kernel_code {
 
 	/* The row that the taps make of another one, whose pixels are so many floats. */
 	void (*mix_columns)(const struct dlsi_kernel_taps *taps, int64_t pixel, const float *source, float *target);
+
+	/* A tile of 1 to tile_rows rows. */
+	void (*integer_tile)(int rows, const struct dlsi_integer_tile *tile);
+
+	/* (from[i] ^ flip) - zero */
+	void (*integer_widen)(const uint8_t *from, int64_t count, uint8_t flip, int zero, int16_t *to);
+
+	/* Makes the panel of a tile out of what places see; the last of an odd number of taps is paired with 0. */
+	void (*integer_see)(const struct dlsi_integer_places *places, int32_t *pairs);
+
+	/* One row of a tile's sums. */
+	void (*integer_scale)(const struct dlsi_integer_scale *scale, const int32_t *sums, uint8_t *target);
 };
 
 /* What is best for this block (8 or 16) on this processor. */

@@ -18,4 +18,8 @@ const struct dlsi_kernel_code VARIANT(dlsi_kernel_code) = {
 	.standardise = VARIANT(dlsi_standardise),
 	.mix_rows = VARIANT(dlsi_mix_rows),
 	.mix_columns = VARIANT(dlsi_mix_columns),
+	.integer_tile = VARIANT(dlsi_integer_tile),
+	.integer_widen = VARIANT(dlsi_integer_widen),
+	.integer_see = VARIANT(dlsi_integer_see),
+	.integer_scale = VARIANT(dlsi_integer_scale),
 };

@@ -50,4 +50,9 @@ void VARIANT(dlsi_mix_rows)(
 	const int32_t *indices, const float *weights, int64_t count, const float *source, int64_t width, float *target);
 void VARIANT(dlsi_mix_columns)(const struct dlsi_kernel_taps *taps, int64_t pixel, const float *source, float *target);
 
+void VARIANT(dlsi_integer_tile)(int rows, const struct dlsi_integer_tile *tile);
+void VARIANT(dlsi_integer_widen)(const uint8_t *from, int64_t count, uint8_t flip, int zero, int16_t *to);
+void VARIANT(dlsi_integer_see)(const struct dlsi_integer_places *places, int32_t *pairs);
+void VARIANT(dlsi_integer_scale)(const struct dlsi_integer_scale *scale, const int32_t *sums, uint8_t *target);
+
 #endif

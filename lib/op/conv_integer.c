@@ -1,7 +1,7 @@
 /* Convolutions of uint8 and int8: ConvInteger and QLinearConv. */
 #include "op/convolve.h"
+#include "op/element.h"
 #include "op/list.h"
-#include <math.h>
 
 #define V DLSI_OP_SINCE
 
@@ -147,19 +147,15 @@ static int eval_conv_integer(const struct dlsi_node *node, const struct dlsi_vie
 	return convolve(node, &plain, inputs, &outputs[0], alloc, err);
 }
 
-/* Sums, scaled and rounded to the nearest (even) number, become elements of the target from `first` on, cut to what its
- * type can hold. A NaN (of a scale) becomes the lowest number. */
+/* Sums, scaled, become elements of the target from `first` on. */
 static void requantize(
 	const int32_t *sums, size_t count, float scale, int32_t zero, const struct dlsi_view *target, size_t first)
 {
 	float low = target->dtype == DLS_INT8 ? INT8_MIN : 0, high = target->dtype == DLS_INT8 ? INT8_MAX : UINT8_MAX;
 
-	for (size_t i = 0; i < count; i++) {
-		float number = nearbyintf((float)sums[i] * scale) + (float)zero;
-		float cut = number >= high ? high : number > low ? number : low;
-
-		((uint8_t *)target->data)[first + i] = (uint8_t)(int32_t)cut;
-	}
+	for (size_t i = 0; i < count; i++)
+		((uint8_t *)target->data)[first + i] =
+			(uint8_t)(int32_t)dlsi_requantized((float)sums[i] * scale, (float)zero, low, high);
 }
 
 static int eval_q_linear_conv(const struct dlsi_node *node, const struct dlsi_view *inputs,

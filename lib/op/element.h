@@ -51,6 +51,15 @@ static inline double dlsi_saturate(double x, double low, double high)
 	return x < low ? low : x > high ? high : x == x ? x : 0;
 }
 
+/* A scaled sum as an 8-bit integer: rounded to the nearest (even) one, plus the zero point, cut to what the type can
+ * hold; the least of that for a NaN. */
+static inline float dlsi_requantized(float x, float zero, float low, float high)
+{
+	const float number = rintf(x) + zero;
+
+	return number >= high ? high : number > low ? number : low;
+}
+
 /* A number as an element of the type; the greatest of 64 bits are no doubles, so it stays a little below them. */
 #define DLSI_ELEMENT(type, x)                                                                                          \
 	DLSI_CHOOSE((type)0, (type)(x),                                                                                \

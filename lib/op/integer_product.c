@@ -208,9 +208,8 @@ static int eval_mat_mul_integer(const struct dlsi_node *node, const struct dlsi_
 					       b[walk.offsets[3] + i * walk.steps[3]] / scale;                         \
 				float x = (float)sums[walk.offsets[1] + i] * factor;                                   \
                                                                                                                        \
-				((type *)output->data)[walk.offsets[0] + i] =                                          \
-					(type)dlsi_saturate((double)rintf(x) + zero, (double)DLSI_LEAST(type),         \
-						(double)DLSI_GREATEST(type));                                          \
+				((type *)output->data)[walk.offsets[0] + i] = (type)dlsi_requantized(                  \
+					x, (float)zero, (float)DLSI_LEAST(type), (float)DLSI_GREATEST(type));          \
 			}                                                                                              \
 		break;                                                                                                 \
 	}
