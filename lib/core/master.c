@@ -33,7 +33,7 @@ static void init_maps(struct dlsi_master *master)
 	struct dlsi_map *const maps[] = {&master->worker_by_incarnation, &master->worker_by_name,
 		&master->client_by_incarnation, &master->handler_by_name, &master->spec_by_key,
 		&master->task_by_attempt, &master->known, &master->class_by_key, &master->tenant_by_name,
-		&master->stopped};
+		&master->queue_by_owners, &master->stopped};
 
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		dlsi_map_init(maps[i], master->alloc, master->config.seed + i);
@@ -135,6 +135,7 @@ void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effect
 	dlsi_map_fini(&master->spec_by_key);
 	dlsi_map_fini(&master->class_by_key);
 	dlsi_map_fini(&master->tenant_by_name);
+	dlsi_map_fini(&master->queue_by_owners);
 	dlsi_map_fini(&master->task_by_attempt);
 	dlsi_map_fini(&master->known);
 	dlsi_map_fini(&master->stopped);

@@ -21,7 +21,7 @@ bool dlsi_class_suits(const struct class *class, const struct worker *worker)
 	for (uint16_t i = 0; i < class->label_count; i++)
 		if (!has_label(worker, &class->labels[i]))
 			return false;
-	return dlsi_resources_cover(&worker->capacity, &class->demand);
+	return dlsi_resources_cover(&worker->capacity, &class->policy.demand);
 }
 
 static void count(struct class *class, const struct worker *worker, bool present)
@@ -57,17 +57,17 @@ int dlsi_class_object(const struct dlsi_master *master, const struct class *clas
 
 		if (!worker->peer || !dlsi_worker_has_handler(worker, class->handler))
 			continue;
-		if (dlsi_resources_cover(&worker->capacity, &class->demand)) /* it lacks a label */
+		if (dlsi_resources_cover(&worker->capacity, &class->policy.demand)) /* it lacks a label */
 			return 0;
 		dlsi_resources_raise(&most, &worker->capacity);
 		workers++;
 	}
 	for (unsigned i = 0; workers && i < DLSI_RESOURCE_KINDS; i++)
-		if (most.amount[i] < class->demand.amount[i])
+		if (most.amount[i] < class->policy.demand.amount[i])
 			return dlsi_fail(err, DLS_ELIMIT,
 				"each task of the job asks for %.12g %s; the most that a worker has which could run it "
 				"is %.12g",
-				(double)class->demand.amount[i] / DLSI_RESOURCE_UNIT, dlsi_kind_name(master, i),
+				(double)class->policy.demand.amount[i] / DLSI_RESOURCE_UNIT, dlsi_kind_name(master, i),
 				(double)most.amount[i] / DLSI_RESOURCE_UNIT);
 	if (workers)
 		return dlsi_fail(err, DLS_ELIMIT,
@@ -113,8 +113,9 @@ static void destroy(struct dlsi_master *master, struct class *class)
 	dlsi_list_each (node, &class->services)
 		dlsi_service_destroy(master, dlsi_list_entry(node, struct service, class_node));
 	dlsi_list_remove(&class->node);
-	dlsi_kinds_unref(master, &class->demand);
+	dlsi_kinds_unref(master, &class->policy.demand);
 	dlsi_handler_unref(master, class->handler);
+	dlsi_heap_fini(&class->policy.queues);
 	dlsi_free(master->alloc, class->labels);
 	dlsi_free(master->alloc, class);
 }
@@ -131,9 +132,13 @@ static int create(struct dlsi_master *master, struct dlsi_text handler, const st
 	class->uses = 1;
 	dlsi_list_init(&class->node);
 	dlsi_list_init(&class->services);
-	dlsi_list_init(&class->queues);
+	dlsi_list_init(&class->policy.node);
+	dlsi_heap_init(&class->policy.queues, master->alloc);
+	class->number = master->next_number++;
 	class->handler = dlsi_handler_ref(master, handler);
-	rc = class->handler ? read_demand(master, resources, &class->demand, err) : dlsi_fail_memory(err);
+	rc = class->handler ? read_demand(master, resources, &class->policy.demand, err) : dlsi_fail_memory(err);
+	if (class->handler)
+		class->policy.handler = class->handler->name;
 	if (rc == 0)
 		rc = read_labels(master, labels, class, err);
 	if (rc == 0 && dlsi_map_put(&master->class_by_key, key, class))

@@ -37,7 +37,7 @@ static void reserve(struct dlsi_master *master, struct device *device)
 		const struct service *service = dlsi_list_entry(node, struct service, device_node);
 
 		if (service->held)
-			dlsi_resources_raise(&needed, &service->class->demand);
+			dlsi_resources_raise(&needed, &service->class->policy.demand);
 	}
 	dlsi_resources_take(&worker->reserved, &device->reserved);
 	dlsi_resources_add(&worker->reserved, &needed);
@@ -93,10 +93,10 @@ static bool fits(const struct class *class, const struct device *device)
 {
 	struct dlsi_resources reserved = device->worker->reserved, own = device->reserved;
 
-	if (dlsi_resources_cover(&own, &class->demand)) /* beside others like it */
+	if (dlsi_resources_cover(&own, &class->policy.demand)) /* beside others like it */
 		return true;
 	dlsi_resources_take(&reserved, &own);
-	dlsi_resources_raise(&own, &class->demand);
+	dlsi_resources_raise(&own, &class->policy.demand);
 	dlsi_resources_add(&reserved, &own);
 	return dlsi_resources_cover(&device->worker->capacity, &reserved);
 }

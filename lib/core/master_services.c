@@ -104,8 +104,8 @@ bool dlsi_stake_add(struct dlsi_master *master, struct worker *worker, const str
 		dlsi_list_append(&worker->stakes, &stake->node);
 	}
 	stake->tasks++;
-	dlsi_resources_add(&stake->used, &queue->demand);
-	dlsi_resources_add(&queue->tenant->used, &queue->demand);
+	dlsi_resources_add(&stake->used, &queue->class->demand);
+	dlsi_resources_add(&queue->tenant->used, &queue->class->demand);
 	return true;
 }
 
@@ -113,8 +113,8 @@ void dlsi_stake_remove(struct dlsi_master *master, struct worker *worker, const 
 {
 	struct stake *stake = find_stake(worker, queue->tenant);
 
-	dlsi_resources_take(&queue->tenant->used, &queue->demand);
-	dlsi_resources_take(&stake->used, &queue->demand);
+	dlsi_resources_take(&queue->tenant->used, &queue->class->demand);
+	dlsi_resources_take(&stake->used, &queue->class->demand);
 	if (--stake->tasks)
 		return;
 	dlsi_list_remove(&stake->node);

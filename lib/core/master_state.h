@@ -199,13 +199,14 @@ struct class
 	struct dlsi_list node; /* on master->classes */
 	struct dlsi_id key;
 	uint64_t uses;
+	struct dlsi_policy_class policy;
 	struct handler *handler;
-	struct dlsi_resources demand;
 	struct dlsi_id *labels;
 	uint16_t label_count;
 	uint32_t workers, devices; /* connected ones that suit it */
 	uint64_t found_none; /* master->openings when no device could take a task; none can until there are more */
-	struct dlsi_list services, queues;
+	struct dlsi_list services;
+	uint64_t number, queues;
 	uint64_t speed;          /* of all services together */
 	struct service *fastest; /* of them; NULL: none is measured */
 };
@@ -221,7 +222,6 @@ struct tenant {
 
 /* The jobs of one class and one tenant. */
 struct queue {
-	struct dlsi_list node; /* on class->queues */
 	struct dlsi_policy_queue policy;
 	struct class *class;
 	uint64_t jobs;
@@ -286,7 +286,7 @@ struct dlsi_master {
 	uint64_t changes;         /* counts them */
 	struct dlsi_map worker_by_incarnation, worker_by_name, client_by_incarnation, handler_by_name;
 	struct dlsi_index job_by_id;
-	struct dlsi_map spec_by_key, class_by_key, tenant_by_name, task_by_attempt, known;
+	struct dlsi_map spec_by_key, class_by_key, tenant_by_name, queue_by_owners, task_by_attempt, known;
 	struct dlsi_list loaded[DLSI_DEVICE_CREDITS]; /* devices with a free credit, by the tasks they hold */
 	uint64_t loads;                               /* bit n: loaded[n] may have some */
 	const struct dlsi_policy_ops *policy_ops;

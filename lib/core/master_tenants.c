@@ -57,37 +57,36 @@ struct tenant *dlsi_job_tenant(const struct job *job)
 	return tenant_of(job->policy.queue);
 }
 
-static struct queue *find(const struct class *class, const struct tenant *tenant)
+static struct dlsi_id key_of(const struct class *class, const struct tenant *tenant)
 {
-	dlsi_list_each (node, &class->queues) {
-		struct queue *queue = dlsi_list_entry(node, struct queue, node);
-
-		if (queue->policy.tenant == &tenant->policy)
-			return queue;
-	}
-	return NULL;
+	return dlsi_map_key(class->number, tenant->policy.number);
 }
 
 static struct queue *create(struct dlsi_master *master, struct class *class, struct tenant *tenant)
 {
+	struct dlsi_id key = key_of(class, tenant);
 	struct queue *queue = dlsi_calloc(master->alloc, 1, sizeof *queue);
 
-	if (!queue)
+	if (!queue || dlsi_heap_reserve(&class->policy.queues, class->queues + 1) ||
+		dlsi_map_put(&master->queue_by_owners, &key, queue)) {
+		dlsi_free(master->alloc, queue);
 		return NULL;
+	}
 	queue->policy.tenant = &tenant->policy;
-	queue->policy.handler = class->handler->name;
-	queue->policy.demand = class->demand;
+	queue->policy.class = &class->policy;
 	dlsi_heap_init(&queue->policy.jobs, master->alloc);
 	dlsi_list_init(&queue->policy.node);
+	dlsi_list_init(&queue->policy.aside);
 	queue->class = class;
+	class->queues++;
 	tenant->uses++;
-	dlsi_list_append(&class->queues, &queue->node);
 	return queue;
 }
 
 struct queue *dlsi_queue_join(struct dlsi_master *master, struct class *class, struct tenant *tenant)
 {
-	struct queue *queue = find(class, tenant);
+	struct dlsi_id key = key_of(class, tenant);
+	struct queue *queue = dlsi_map_get(&master->queue_by_owners, &key);
 
 	if (!queue)
 		queue = create(master, class, tenant);
@@ -103,11 +102,15 @@ struct queue *dlsi_queue_join(struct dlsi_master *master, struct class *class, s
 
 void dlsi_queue_leave(struct dlsi_master *master, struct queue *queue)
 {
+	struct tenant *tenant = tenant_of(&queue->policy);
+	struct dlsi_id key = key_of(queue->class, tenant);
+
 	if (--queue->jobs)
 		return;
-	dlsi_list_remove(&queue->node);
+	dlsi_map_remove(&master->queue_by_owners, &key);
+	queue->class->queues--;
 	dlsi_heap_fini(&queue->policy.jobs);
-	dlsi_tenant_unref(master, tenant_of(&queue->policy));
+	dlsi_tenant_unref(master, tenant);
 	dlsi_free(master->alloc, queue);
 }
 
@@ -117,7 +120,7 @@ bool dlsi_tenant_may(const struct queue *queue)
 
 	for (unsigned i = 0; i < DLSI_RESOURCE_KINDS; i++)
 		if (tenant->quota.amount[i] &&
-			tenant->policy.used.amount[i] + queue->policy.demand.amount[i] > tenant->quota.amount[i])
+			tenant->policy.used.amount[i] + queue->class->policy.demand.amount[i] > tenant->quota.amount[i])
 			return false;
 	return true;
 }
@@ -153,7 +156,8 @@ static int set(
 	struct dlsi_master *master, struct tenant *tenant, const struct settings *settings, struct dls_error *err)
 {
 	static const struct dlsi_resources none;
-	bool was_kept = tenant->kept, is_kept = settings->weight != 1 || !dlsi_resources_cover(&none, &settings->quota);
+	bool is_bounded = !dlsi_resources_cover(&none, &settings->quota);
+	bool was_kept = tenant->kept, is_kept = settings->weight != 1 || is_bounded;
 
 	if (is_kept && !was_kept && master->kept_tenants >= DLSI_TENANTS_KEPT)
 		return dlsi_fail(err, DLS_ELIMIT,
@@ -164,6 +168,7 @@ static int set(
 	dlsi_kinds_unref(master, &tenant->quota);
 	tenant->quota = settings->quota;
 	tenant->policy.weight = settings->weight;
+	tenant->policy.bounded = is_bounded;
 	tenant->kept = is_kept;
 	master->kept_tenants = master->kept_tenants - was_kept + is_kept;
 	if (is_kept && !was_kept)

@@ -24,6 +24,7 @@ struct dlsi_policy_tenant {
 	uint64_t number; /* order of arrival */
 	const char *name;
 	double weight;              /* above 0 */
+	bool bounded;               /* by a quota: where it has no room in that, others may */
 	struct dlsi_resources used; /* by its tasks at workers, those that wait there included */
 };
 
@@ -35,13 +36,22 @@ struct dlsi_policy_device {
 	const char *name, *worker;
 };
 
-/* Jobs of one tenant that ask for the same of a device: where one fits now, all do. */
-struct dlsi_policy_queue {
-	struct dlsi_policy_tenant *tenant;
+/* What queues ask of a device: where one fits now, so do the others, as far as quotas let them. */
+struct dlsi_policy_class {
 	const char *handler;
 	struct dlsi_resources demand; /* of a task while it runs */
-	struct dlsi_heap jobs;        /* the policy's, as the next one: given to it empty, with room for each job */
+	struct dlsi_heap queues;      /* the policy's, as the next two: given to it empty, with room for each queue */
 	struct dlsi_list node;
+	uint64_t blocked;
+};
+
+/* Jobs of one tenant and one class: where one fits now, all do. */
+struct dlsi_policy_queue {
+	struct dlsi_policy_tenant *tenant;
+	struct dlsi_policy_class *class;
+	struct dlsi_heap jobs; /* the policy's, as the next three: given to it empty, with room for each job */
+	struct dlsi_heap_node place;
+	struct dlsi_list node, aside;
 };
 
 /* A job with items to give out. */

@@ -2,9 +2,8 @@
 
 void dlsi_batch_init(struct dlsi_batch *batch, const struct dlsi_alloc *alloc, dlsi_batch_ask *ask)
 {
-	batch->ordered.alloc = alloc;
+	dlsi_ordered_init(&batch->ordered, alloc);
 	batch->ask = ask;
-	dlsi_list_init(&batch->ordered.queues);
 }
 
 /* ---- what it sees */
@@ -77,7 +76,7 @@ static bool see_queue(struct dlsi_batch_queue *to, const struct dlsi_policy_view
 		.tenant = tenant->name,
 		.weight = tenant->weight,
 		.share = dlsi_resources_dominant(&tenant->used, view->total),
-		.handler = queue->handler,
+		.handler = queue->class->handler,
 		.jobs = to->job_list,
 		.devices = to->device_list,
 		.device_count = see_devices(to, view, queue),

@@ -10,7 +10,7 @@ struct claim {
 	const struct dlsi_policy_job *job;
 };
 
-static bool before(const struct dlsi_policy_view *view, const struct claim *a, const struct claim *b)
+static bool before(const struct claim *a, const struct claim *b)
 {
 	if (a->there != b->there)
 		return a->there < b->there;
@@ -18,7 +18,7 @@ static bool before(const struct dlsi_policy_view *view, const struct claim *a, c
 		return a->everywhere < b->everywhere;
 	if (a->job->queue->tenant != b->job->queue->tenant)
 		return a->job->queue->tenant->number < b->job->queue->tenant->number;
-	return dlsi_ordered_by_key(view, a->job, b->job);
+	return dlsi_ordered_before(a->job, b->job);
 }
 
 /* The best of the queue's pairs, if it is better than the best so far. Devices are not asked for when not even one
@@ -32,12 +32,12 @@ static void compare(const struct dlsi_policy_view *view, struct dlsi_policy_job 
 		.everywhere = dlsi_resources_dominant(&tenant->used, view->total) / tenant->weight, .job = job};
 	size_t count;
 
-	if (best->job && !before(view, &claim, best))
+	if (best->job && !before(&claim, best))
 		return;
 	count = view->candidates(view->view_arg, job->queue, devices, CANDIDATES);
 	for (size_t i = 0; i < count; i++) {
 		claim.there = view->share_there(view->view_arg, tenant, devices[i]) / tenant->weight;
-		if (best->job && (best->job == job ? claim.there >= best->there : !before(view, &claim, best)))
+		if (best->job && (best->job == job ? claim.there >= best->there : !before(&claim, best)))
 			continue;
 		*best = claim;
 		*choice = (struct dlsi_policy_choice){.job = job, .device = devices[i]};

@@ -30,7 +30,7 @@ static void ready(void *ordered, struct dlsi_policy_job *job)
 
 static bool choose(void *ordered, const struct dlsi_policy_view *view, struct dlsi_policy_choice *choice_out)
 {
-	return dlsi_ordered_choose(ordered, view, dlsi_ordered_by_key, dlsi_place_earliest, choice_out);
+	return dlsi_ordered_choose(ordered, view, dlsi_place_earliest, choice_out);
 }
 
 const struct dlsi_policy_ops dlsi_policy_deadline = {

@@ -15,15 +15,26 @@ static bool before(
 	double share_a, share_b;
 
 	if (tenant_a == tenant_b)
-		return dlsi_ordered_by_key(view, a, b);
+		return dlsi_ordered_before(a, b);
 	share_a = share(view, tenant_a);
 	share_b = share(view, tenant_b);
 	return share_a != share_b ? share_a < share_b : tenant_a->number < tenant_b->number;
 }
 
-static bool choose(void *ordered, const struct dlsi_policy_view *view, struct dlsi_policy_choice *choice_out)
+static bool choose(void *arg, const struct dlsi_policy_view *view, struct dlsi_policy_choice *choice_out)
 {
-	return dlsi_ordered_choose(ordered, view, before, dlsi_place_least_loaded, choice_out);
+	const struct dlsi_ordered *ordered = arg;
+	struct dlsi_policy_choice best = {0};
+
+	dlsi_list_each (node, &ordered->queues) {
+		struct dlsi_policy_job *job = dlsi_ordered_first(dlsi_list_entry(node, struct dlsi_policy_queue, node));
+
+		if (!best.job || before(view, job, best.job))
+			dlsi_place_least_loaded(view, job, &best);
+	}
+	if (best.job)
+		*choice_out = best;
+	return best.job != NULL;
 }
 
 const struct dlsi_policy_ops dlsi_policy_drf = {

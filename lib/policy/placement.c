@@ -3,15 +3,21 @@
 #define CANDIDATES 64
 #define WAITS      2 /* an item may take so many times what the fastest device takes, however little is left */
 
-bool dlsi_place_least_loaded(
+/* No device can take a task of the queue. */
+static enum dlsi_placed find_none(const struct dlsi_policy_queue *queue)
+{
+	return queue->tenant->bounded ? DLSI_PASSED : DLSI_BLOCKED;
+}
+
+enum dlsi_placed dlsi_place_least_loaded(
 	const struct dlsi_policy_view *view, struct dlsi_policy_job *job, struct dlsi_policy_choice *choice_out)
 {
 	struct dlsi_policy_device *device = view->least_loaded(view->view_arg, job->queue);
 
 	if (!device)
-		return false;
+		return find_none(job->queue);
 	*choice_out = (struct dlsi_policy_choice){.job = job, .device = device};
-	return true;
+	return DLSI_PLACED;
 }
 
 /* How many items the device can do in half of the time until then, at least one, since what is expected then may turn
@@ -28,34 +34,40 @@ static uint64_t items_until(const struct dlsi_policy_expectation *expected, uint
 }
 
 /* By `until_ns` from now, unless nothing of the job runs anywhere. */
-static bool place_until(const struct dlsi_policy_view *view, struct dlsi_policy_job *job, uint64_t until_ns,
+static enum dlsi_placed place_until(const struct dlsi_policy_view *view, struct dlsi_policy_job *job, uint64_t until_ns,
 	struct dlsi_policy_choice *choice_out)
 {
 	struct dlsi_policy_device *candidates[CANDIDATES];
 	size_t count = view->candidates(view->view_arg, job->queue, candidates, CANDIDATES);
 	bool is_running = until_ns != UINT64_MAX && view->running(view->view_arg, job);
 	uint64_t best_ns = UINT64_MAX;
+	bool late = false; /* one could take it, and would end last */
 
 	for (size_t i = 0; i < count; i++) {
 		struct dlsi_policy_expectation expected = view->expect(view->view_arg, job->queue, candidates[i]);
 		uint64_t finish_ns = expected.wait_ns + expected.item_ns;
 
-		if (finish_ns >= best_ns || (!expected.item_ns && expected.tried) ||
-			(finish_ns > until_ns && is_running))
+		if (finish_ns >= best_ns || (!expected.item_ns && expected.tried))
 			continue;
+		if (finish_ns > until_ns && is_running) {
+			late = true;
+			continue;
+		}
 		best_ns = finish_ns;
 		*choice_out = (struct dlsi_policy_choice){job, candidates[i], items_until(&expected, until_ns)};
 	}
-	return best_ns != UINT64_MAX;
+	if (best_ns != UINT64_MAX)
+		return DLSI_PLACED;
+	return late ? DLSI_PASSED : find_none(job->queue);
 }
 
-bool dlsi_place_earliest(
+enum dlsi_placed dlsi_place_earliest(
 	const struct dlsi_policy_view *view, struct dlsi_policy_job *job, struct dlsi_policy_choice *choice_out)
 {
 	return place_until(view, job, UINT64_MAX, choice_out);
 }
 
-bool dlsi_place_in_time(
+enum dlsi_placed dlsi_place_in_time(
 	const struct dlsi_policy_view *view, struct dlsi_policy_job *job, struct dlsi_policy_choice *choice_out)
 {
 	struct dlsi_policy_pace pace = view->pace(view->view_arg, job->queue);

@@ -2,6 +2,7 @@
  * allocation that the paper defines (progressive filling, Ghodsi et al., NSDI 2011, section 4), and that allocation's
  * four properties (section 3). The solver below is the plainest there is, and only a test's. */
 #include "policy/registry.h"
+#include "test/unit/policy.h"
 #include "test/unit/unit.h"
 
 #include <math.h>
@@ -156,7 +157,7 @@ static struct dlsi_policy_device *least_loaded(void *arg, const struct dlsi_poli
 	struct pool *pool = arg;
 	struct dlsi_resources used = pool->used;
 
-	dlsi_resources_add(&used, &queue->demand);
+	dlsi_resources_add(&used, &queue->class->demand);
 	return dlsi_resources_cover(&pool->total, &used) ? &pool->device : NULL;
 }
 
@@ -164,6 +165,7 @@ static struct dlsi_policy_device *least_loaded(void *arg, const struct dlsi_poli
 static void hand_out(const struct instance *instance, double tasks[TENANTS])
 {
 	struct dlsi_policy_tenant tenants[TENANTS];
+	struct dlsi_policy_class classes[TENANTS] = {{0}};
 	struct dlsi_policy_queue queues[TENANTS];
 	struct dlsi_policy_job jobs[TENANTS];
 	struct pool pool = {.used = {{0}}};
@@ -180,23 +182,21 @@ static void hand_out(const struct instance *instance, double tasks[TENANTS])
 		pool.total.amount[k] = (uint64_t)instance->total[k];
 	for (unsigned t = 0; t < TENANTS; t++) {
 		tenants[t] = (struct dlsi_policy_tenant){.number = t, .weight = instance->weight[t]};
-		queues[t] = (struct dlsi_policy_queue){.tenant = &tenants[t]};
+		queues[t] = (struct dlsi_policy_queue){.tenant = &tenants[t], .class = &classes[t]};
 		jobs[t] = (struct dlsi_policy_job){.place.order = t, .queue = &queues[t]};
 		for (unsigned k = 0; k < KINDS; k++)
-			queues[t].demand.amount[k] = (uint64_t)instance->demand[t][k];
-		dlsi_heap_init(&queues[t].jobs, unit_alloc());
-		assert_int_equal(dlsi_heap_reserve(&queues[t].jobs, 1), 0);
-		dlsi_list_init(&queues[t].node);
+			classes[t].demand.amount[k] = (uint64_t)instance->demand[t][k];
+		unit_policy_queue_init(&queues[t], 1, 1);
 		tasks[t] = 0;
 		ops->ready(policy, &jobs[t]);
 	}
 	while (ops->choose(policy, &view, &choice)) {
 		tasks[choice.job->place.order]++;
-		dlsi_resources_add(&pool.used, &choice.job->queue->demand);
-		dlsi_resources_add(&choice.job->queue->tenant->used, &choice.job->queue->demand);
+		dlsi_resources_add(&pool.used, &choice.job->queue->class->demand);
+		dlsi_resources_add(&choice.job->queue->tenant->used, &choice.job->queue->class->demand);
 	}
 	for (unsigned t = 0; t < TENANTS; t++)
-		dlsi_heap_fini(&queues[t].jobs);
+		unit_policy_queue_fini(&queues[t]);
 	ops->destroy(policy);
 }
 

@@ -2,6 +2,7 @@
  * task at a time, on a clock: how long a job takes, against the shortest time that is possible. And shares per worker.
  */
 #include "policy/registry.h"
+#include "test/unit/policy.h"
 #include "test/unit/unit.h"
 
 #include <string.h>
@@ -21,6 +22,7 @@ struct cluster {
 	const struct dlsi_policy_ops *ops;
 	void *policy;
 	struct dlsi_policy_tenant tenants[2];
+	struct dlsi_policy_class classes[2];
 	struct dlsi_policy_queue queues[2];
 	struct dlsi_policy_job jobs[2];
 	struct device devices[DEVICES];
@@ -44,7 +46,7 @@ static size_t candidates(
 			struct dlsi_resources used = device->used[0];
 
 			dlsi_resources_add(&used, &device->used[1]);
-			dlsi_resources_add(&used, &queue->demand);
+			dlsi_resources_add(&used, &queue->class->demand);
 			if (device->policy.held == held && dlsi_resources_cover(&cluster->each, &used))
 				devices[count++] = &device->policy;
 		}
@@ -128,13 +130,13 @@ static void begin(struct cluster *cluster, const char *name, unsigned devices)
 		.running = running,
 		.pace = pace,
 		.share_there = share_there,
+		.turn = 1,
 		.view_arg = cluster};
 	for (unsigned i = 0; i < 2; i++) {
 		cluster->tenants[i] = (struct dlsi_policy_tenant){.number = i, .weight = 1};
 		cluster->queues[i].tenant = &cluster->tenants[i];
-		dlsi_heap_init(&cluster->queues[i].jobs, unit_alloc());
-		assert_int_equal(dlsi_heap_reserve(&cluster->queues[i].jobs, 2), 0);
-		dlsi_list_init(&cluster->queues[i].node);
+		cluster->queues[i].class = &cluster->classes[i];
+		unit_policy_queue_init(&cluster->queues[i], 2, 1);
 		cluster->jobs[i] = (struct dlsi_policy_job){
 			.place.order = i, .deadline_ns = INT64_MAX, .queue = &cluster->queues[i]};
 	}
@@ -143,7 +145,7 @@ static void begin(struct cluster *cluster, const char *name, unsigned devices)
 static void end(struct cluster *cluster)
 {
 	for (unsigned i = 0; i < 2; i++)
-		dlsi_heap_fini(&cluster->queues[i].jobs);
+		unit_policy_queue_fini(&cluster->queues[i]);
 	cluster->ops->destroy(cluster->policy);
 }
 
@@ -181,6 +183,7 @@ static void assign(struct cluster *cluster)
 	struct dlsi_policy_job *job = &cluster->jobs[0];
 	struct dlsi_policy_choice choice;
 
+	cluster->view.turn++;
 	while (job->ready && cluster->ops->choose(cluster->policy, &cluster->view, &choice)) {
 		uint64_t items = usual(cluster, device_of(choice.device));
 
@@ -353,8 +356,8 @@ static void occupy(struct cluster *cluster, const struct dlsi_policy_choice *cho
 	uint64_t tenant = choice->job->queue->tenant->number;
 
 	device->policy.held++;
-	dlsi_resources_add(&device->used[tenant], &choice->job->queue->demand);
-	dlsi_resources_add(&cluster->tenants[tenant].used, &choice->job->queue->demand);
+	dlsi_resources_add(&device->used[tenant], &choice->job->queue->class->demand);
+	dlsi_resources_add(&cluster->tenants[tenant].used, &choice->job->queue->class->demand);
 }
 
 /* Two workers of 4 cores, and a tenant's task takes one: on each worker both tenants get two, though one tenant came
@@ -369,7 +372,7 @@ static void test_ddrf_shares_each_worker(void **state)
 	cluster.each.amount[DLSI_RESOURCE_CORES] = 4;
 	cluster.total.amount[DLSI_RESOURCE_CORES] = 8;
 	for (unsigned i = 0; i < 2; i++) {
-		cluster.queues[i].demand.amount[DLSI_RESOURCE_CORES] = 2;
+		cluster.classes[i].demand.amount[DLSI_RESOURCE_CORES] = 2;
 		cluster.ops->ready(cluster.policy, &cluster.jobs[i]);
 	}
 	while (cluster.ops->choose(cluster.policy, &cluster.view, &choice))
@@ -392,7 +395,7 @@ static void test_ddrf_weighs_tenants(void **state)
 	cluster.total.amount[DLSI_RESOURCE_CORES] = 2 * DEVICES;
 	cluster.tenants[1].weight = 3;
 	for (unsigned i = 0; i < 2; i++) {
-		cluster.queues[i].demand.amount[DLSI_RESOURCE_CORES] = 1;
+		cluster.classes[i].demand.amount[DLSI_RESOURCE_CORES] = 1;
 		cluster.ops->ready(cluster.policy, &cluster.jobs[i]);
 	}
 	while (cluster.ops->choose(cluster.policy, &cluster.view, &choice))

@@ -1,6 +1,7 @@
 /* Policies over a made-up cluster: who gets the next task. One pool of resources, from which tasks take until it is
  * told otherwise; a queue whose demand does not fit has no device. */
 #include "policy/registry.h"
+#include "test/unit/policy.h"
 #include "test/unit/unit.h"
 
 #include <string.h>
@@ -11,7 +12,9 @@ struct cluster {
 	const struct dlsi_policy_ops *ops;
 	void *policy;
 	struct dlsi_policy_tenant tenants[QUEUES];
-	struct dlsi_policy_queue queues[QUEUES]; /* queue n is tenant n's, job n is in queue n % QUEUES */
+	struct dlsi_policy_class
+		classes[QUEUES]; /* queue n is tenant n's and class n's, job n is in queue n % QUEUES */
+	struct dlsi_policy_queue queues[QUEUES];
 	struct dlsi_policy_job jobs[JOBS];
 	unsigned turns[JOBS];
 	bool blocked[QUEUES];
@@ -25,7 +28,7 @@ static struct dlsi_policy_device *least_loaded(void *arg, const struct dlsi_poli
 	struct cluster *cluster = arg;
 	struct dlsi_resources used = cluster->used;
 
-	dlsi_resources_add(&used, &queue->demand);
+	dlsi_resources_add(&used, &queue->class->demand);
 	return cluster->blocked[queue - cluster->queues] || !dlsi_resources_cover(&cluster->total, &used)
 		       ? NULL
 		       : &cluster->device;
@@ -54,9 +57,8 @@ static void begin(struct cluster *cluster, const char *name, const char *params)
 	for (unsigned i = 0; i < QUEUES; i++) {
 		cluster->tenants[i] = (struct dlsi_policy_tenant){.number = i, .weight = 1};
 		cluster->queues[i].tenant = &cluster->tenants[i];
-		dlsi_heap_init(&cluster->queues[i].jobs, unit_alloc());
-		assert_int_equal(dlsi_heap_reserve(&cluster->queues[i].jobs, JOBS), 0);
-		dlsi_list_init(&cluster->queues[i].node);
+		cluster->queues[i].class = &cluster->classes[i];
+		unit_policy_queue_init(&cluster->queues[i], JOBS, 1);
 	}
 	for (unsigned i = 0; i < JOBS; i++) {
 		cluster->jobs[i] = (struct dlsi_policy_job){
@@ -83,7 +85,7 @@ static void ready_all(struct cluster *cluster)
 static void end(struct cluster *cluster)
 {
 	for (unsigned i = 0; i < QUEUES; i++)
-		dlsi_heap_fini(&cluster->queues[i].jobs);
+		unit_policy_queue_fini(&cluster->queues[i]);
 	cluster->ops->destroy(cluster->policy);
 }
 
@@ -92,12 +94,13 @@ static int next(struct cluster *cluster)
 {
 	struct dlsi_policy_choice choice;
 
+	cluster->view.turn++;
 	if (!cluster->ops->choose(cluster->policy, &cluster->view, &choice))
 		return -1;
 	assert_ptr_equal(choice.device, &cluster->device);
 	cluster->turns[choice.job->place.order]++;
-	dlsi_resources_add(&cluster->used, &choice.job->queue->demand);
-	dlsi_resources_add(&choice.job->queue->tenant->used, &choice.job->queue->demand);
+	dlsi_resources_add(&cluster->used, &choice.job->queue->class->demand);
+	dlsi_resources_add(&choice.job->queue->tenant->used, &choice.job->queue->class->demand);
 	return (int)choice.job->place.order;
 }
 
@@ -244,8 +247,8 @@ static void test_drf_gives_the_shares_of_the_paper(void **state)
 	(void)state;
 	begin(&cluster, "drf", "{}");
 	cluster.total = (struct dlsi_resources){{[DLSI_RESOURCE_CORES] = 9, [DLSI_RESOURCE_MEMORY] = 18}};
-	cluster.queues[0].demand = (struct dlsi_resources){{[DLSI_RESOURCE_CORES] = 1, [DLSI_RESOURCE_MEMORY] = 4}};
-	cluster.queues[1].demand = (struct dlsi_resources){{[DLSI_RESOURCE_CORES] = 3, [DLSI_RESOURCE_MEMORY] = 1}};
+	cluster.classes[0].demand = (struct dlsi_resources){{[DLSI_RESOURCE_CORES] = 1, [DLSI_RESOURCE_MEMORY] = 4}};
+	cluster.classes[1].demand = (struct dlsi_resources){{[DLSI_RESOURCE_CORES] = 3, [DLSI_RESOURCE_MEMORY] = 1}};
 	ready(&cluster, 0);
 	ready(&cluster, 1);
 	for (unsigned i = 0; i < 5; i++)
@@ -265,7 +268,7 @@ static void test_drf_weights_and_priorities(void **state)
 	begin(&cluster, "drf", "{}");
 	cluster.tenants[1].weight = 2;
 	for (unsigned i = 0; i < QUEUES; i++)
-		cluster.queues[i].demand.amount[0] = 1;
+		cluster.classes[i].demand.amount[0] = 1;
 	cluster.jobs[4].priority = 1; /* tenant 1's second */
 	ready(&cluster, 0);
 	ready(&cluster, 1);
