@@ -155,7 +155,7 @@ static void requantize(
 
 	for (size_t i = 0; i < count; i++)
 		((uint8_t *)target->data)[first + i] =
-			(uint8_t)(int32_t)dlsi_requantized((float)sums[i] * scale, (float)zero, low, high);
+			(uint8_t)(int32_t)dlsi_quantized((float)sums[i] * scale, (float)zero, low, high);
 }
 
 static int eval_q_linear_conv(const struct dlsi_node *node, const struct dlsi_view *inputs,

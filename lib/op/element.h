@@ -51,9 +51,9 @@ static inline double dlsi_saturate(double x, double low, double high)
 	return x < low ? low : x > high ? high : x == x ? x : 0;
 }
 
-/* A scaled sum as an 8-bit integer: rounded to the nearest (even) one, plus the zero point, cut to what the type can
- * hold; the least of that for a NaN. */
-static inline float dlsi_requantized(float x, float zero, float low, float high)
+/* A scaled number as an integer of 8 or 16 bits: rounded to the nearest (even) one, plus the zero point, cut to what
+ * the type can hold; the least of that for a NaN. */
+static inline float dlsi_quantized(float x, float zero, float low, float high)
 {
 	const float number = rintf(x) + zero;
 

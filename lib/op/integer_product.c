@@ -208,7 +208,7 @@ static int eval_mat_mul_integer(const struct dlsi_node *node, const struct dlsi_
 					       b[walk.offsets[3] + i * walk.steps[3]] / scale;                         \
 				float x = (float)sums[walk.offsets[1] + i] * factor;                                   \
                                                                                                                        \
-				((type *)output->data)[walk.offsets[0] + i] = (type)dlsi_requantized(                  \
+				((type *)output->data)[walk.offsets[0] + i] = (type)dlsi_quantized(                    \
 					x, (float)zero, (float)DLSI_LEAST(type), (float)DLSI_GREATEST(type));          \
 			}                                                                                              \
 		break;                                                                                                 \

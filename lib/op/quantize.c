@@ -169,9 +169,8 @@ static int infer_quantize(struct dlsi_graph *graph, struct dlsi_node *node, stru
 			int64_t k = scale_of(layout, row), step = layout->per_place;                                   \
                                                                                                                        \
 			for (int64_t i = 0; i < layout->inner; i++, k += step)                                         \
-				*to++ = (type)dlsi_saturate(                                                           \
-					(double)rintf((float)*from++ / by->scales[k]) + by->zeros[k],                  \
-					(double)DLSI_LEAST(type), (double)DLSI_GREATEST(type));                        \
+				*to++ = (type)dlsi_quantized((float)*from++ / by->scales[k], (float)by->zeros[k],      \
+					(float)DLSI_LEAST(type), (float)DLSI_GREATEST(type));                          \
 		}                                                                                                      \
 	}
 SMALL(QUANTIZE, float)

@@ -99,3 +99,21 @@ def test_a_batch_gives_what_its_items_give(process, network, tmp_path):
     process.load(tmp_path / "model.onnx")
     alone = [process.run([picture], 1)[1][0] for picture in pictures]
     assert numpy.array_equal(process.run([numpy.concatenate(pictures)], PICTURES)[1][0], numpy.concatenate(alone))
+
+
+def test_weights_with_several_zero_points(process, tmp_path):
+    """They are packed with their zero points, once for each."""
+    weights, x = (numpy.random.default_rng(1).integers(0, 256, shape).astype(numpy.uint8) for shape in ((7, 5), (3, 7)))
+    zeros = [numpy.uint8(0), numpy.uint8(200), numpy.array([1, 2, 3, 4, 255], numpy.uint8)]
+    nodes = [onnx.helper.make_node("Cast", ["x"], ["bytes"], to=onnx.TensorProto.UINT8)]
+    nodes += [onnx.helper.make_node("MatMulInteger", ["bytes", "w", "", f"z{i}"], [f"y{i}"]) for i in range(len(zeros))]
+    constants = [onnx.numpy_helper.from_array(numpy.asarray(zero), f"z{i}") for i, zero in enumerate(zeros)]
+    graph = onnx.helper.make_graph(
+        nodes, "g", [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["N", 7])],
+        [onnx.helper.make_tensor_value_info(f"y{i}", onnx.TensorProto.INT32, ["N", 5]) for i in range(len(zeros))],
+        [onnx.numpy_helper.from_array(weights, "w"), *constants])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8)
+    onnx.save(model, tmp_path / "model.onnx")
+    process.load(tmp_path / "model.onnx")
+    for ours, zero in zip(process.run([x.astype(numpy.float32)], len(x))[1], zeros):
+        assert numpy.array_equal(ours, x.astype(int) @ (weights.astype(int) - zero.astype(int)))

@@ -13,9 +13,9 @@ static void test_saturation_and_ties(void **state)
 	(void)state;
 	UNIT_GIVES(
 		"floats x -1 0.25 0.75 1.25 1000 nan\nfloats s 0.5\nnode QuantizeLinear x s > y", 0, 0, 2, 2, 255, 0);
-	UNIT_GIVES("floats x -1000 -0.25 -0.75 1000\nfloats s 0.5\nints n 1\n" CAST(
+	UNIT_GIVES("floats x -1000 -0.25 -0.75 1000 nan\nfloats s 0.5\nints n 1\n" CAST(
 			   "n", "z", "3") "node QuantizeLinear x s z > y",
-		-128, 1, -1, 127);
+		-128, 1, -1, 127, -128);
 	UNIT_GIVES("floats x 1 -inf inf\nfloats s 0\nnode QuantizeLinear x s > y", 255, 0, 255);
 	UNIT_GIVES("ints n 0 255\n" CAST("n", "x", "2") "floats s 0.5\nints m 128\n" CAST(
 			   "m", "z", "2") "node DequantizeLinear x s z > y",
