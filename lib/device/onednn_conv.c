@@ -75,46 +75,56 @@ static dnnl_status_t choose_layout(struct dlsi_program *program, const struct dl
 	return describe(program, node, bias, false, attributes, pd_out);
 }
 
+/* The arguments as the primitive of `pd` wants them. */
+static int use_arguments(struct dlsi_program *program, const struct dlsi_node *node, const_dnnl_primitive_desc_t pd,
+	dlsi_md bias, struct dlsi_conv_arguments *arguments, struct dls_error *err)
+{
+	struct dlsi_operand *source = &arguments->source.operand, *target = &arguments->target.operand;
+	int64_t dims[DLS_TENSOR_RANK + 1];
+	dlsi_md view = dlsi_md_plain(&program->pool, weight_dims(program, node, dims), dims);
+	dlsi_md md = dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
+	int rc = dlsi_program_use(
+		program, node->inputs[0], dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0), source, err);
+
+	if (rc == 0)
+		rc = dlsi_program_use_as(program, node->inputs[1], view,
+			dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0), &arguments->weights.operand, err);
+	if (rc == 0 && bias)
+		rc = dlsi_program_use_as(program, node->inputs[2], bias, bias, &arguments->bias.operand, err);
+	if (rc)
+		return rc;
+	return dlsi_node_input(program->set->graph, node, DLSI_CONV_ADDEND)
+		       ? dlsi_program_target_over(
+				 program, node, node->inputs[DLSI_CONV_ADDEND], md, source, target, err)
+		       : dlsi_program_target(program, node->outputs[0], md, target, err);
+}
+
 int dlsi_lower_conv(struct dlsi_program *program, const struct dlsi_node *node, struct dls_error *err)
 {
-	bool biased = dlsi_node_input(program->set->graph, node, 2) != NULL;
-	bool sum = dlsi_node_input(program->set->graph, node, DLSI_CONV_ADDEND) != NULL;
-	struct dlsi_epilogue epilogue = {.scale = 1, .sum = sum, .clamp = node->fused};
+	const bool biased = dlsi_node_input(program->set->graph, node, 2) != NULL;
+	const bool sum = dlsi_node_input(program->set->graph, node, DLSI_CONV_ADDEND) != NULL;
+	const struct dlsi_epilogue epilogue = {.scale = 1, .sum = sum, .clamp = node->fused};
 	struct dlsi_conv_arguments arguments = {.source = {.index = DNNL_ARG_SRC},
 		.weights = {.index = DNNL_ARG_WEIGHTS},
 		.target = {.index = DNNL_ARG_DST},
 		.bias = {.index = DNNL_ARG_BIAS}};
-	struct dlsi_operand *source = &arguments.source.operand, *weights = &arguments.weights.operand;
-	struct dlsi_operand *target = &arguments.target.operand, *bias = &arguments.bias.operand;
-	int64_t dims[DLS_TENSOR_RANK + 1];
-	dlsi_md bias_md = biased ? dlsi_program_plain(program, node->inputs[2]) : NULL, view, md;
+	dlsi_md bias = biased ? dlsi_program_plain(program, node->inputs[2]) : NULL;
 	dnnl_primitive_attr_t attributes;
 	dnnl_primitive_desc_t pd = NULL;
 	dnnl_status_t status = dlsi_epilogue_attributes(&epilogue, &attributes);
 	int rc;
 
 	if (status == dnnl_success)
-		status = choose_layout(program, node, bias_md, attributes, &pd);
+		status = choose_layout(program, node, bias, attributes, &pd);
 	rc = dlsi_program_keep(program, node, status, pd, attributes, err);
 	if (rc)
 		return rc;
 	rc = dlsi_own_conv(program, node, pd, err);
 	if (rc != DLS_EUNSUPPORTED || dlsi_is_reference(pd))
 		return rc;
-	rc = dlsi_program_use(
-		program, node->inputs[0], dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0), source, err);
-	view = dlsi_md_plain(&program->pool, weight_dims(program, node, dims), dims);
-	if (rc == 0)
-		rc = dlsi_program_use_as(program, node->inputs[1], view,
-			dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0), weights, err);
-	if (rc == 0 && biased)
-		rc = dlsi_program_use_as(program, node->inputs[2], bias_md, bias_md, bias, err);
-	md = dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
-	if (rc == 0 && sum)
-		rc = dlsi_program_target_over(program, node, node->inputs[DLSI_CONV_ADDEND], md, source, target, err);
-	else if (rc == 0)
-		rc = dlsi_program_target(program, node->outputs[0], md, target, err);
-	if (rc == 0)
-		rc = dlsi_conv_bands(program, node, pd, &arguments, err);
+	rc = use_arguments(program, node, pd, bias, &arguments, err);
+	if (rc)
+		return rc;
+	rc = dlsi_conv_bands(program, node, pd, &arguments, err);
 	return rc == DLS_EUNSUPPORTED ? dlsi_program_step(program, node, pd, &arguments.source, 3 + biased, err) : rc;
 }

@@ -72,18 +72,7 @@ INLINE void multiply(const int rows, const struct dlsi_integer_tile *tile)
 void VARIANT(dlsi_integer_tile)(int rows, const struct dlsi_integer_tile *tile)
 {
 	switch (rows) {
-		CASE(1)
-		CASE(2)
-		CASE(3)
-		CASE(4)
-		CASE(5)
-		CASE(6)
-		CASE(7)
-		CASE(8)
-		CASE(9)
-		CASE(10)
-		CASE(11)
-		CASE(12)
+		EACH_ROW_COUNT(CASE)
 	}
 }
 

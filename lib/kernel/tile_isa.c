@@ -65,17 +65,6 @@ INLINE void multiply(const int rows, const int blocks, const struct dlsi_tile *t
 void VARIANT(dlsi_tile)(int rows, int blocks, const struct dlsi_tile *tile)
 {
 	switch (rows) {
-		CASE(1)
-		CASE(2)
-		CASE(3)
-		CASE(4)
-		CASE(5)
-		CASE(6)
-		CASE(7)
-		CASE(8)
-		CASE(9)
-		CASE(10)
-		CASE(11)
-		CASE(12)
+		EACH_ROW_COUNT(CASE)
 	}
 }

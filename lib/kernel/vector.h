@@ -19,6 +19,10 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* A case for each number of rows that a tile of some variant can have. */
+#define EACH_ROW_COUNT(CASE)                                                                                           \
+	CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12)
+
 typedef float vec __attribute__((vector_size(4 * DLSI_LANES)));
 typedef int32_t vec_mask __attribute__((vector_size(4 * DLSI_LANES)));
 typedef float vec_in_memory __attribute__((vector_size(4 * DLSI_LANES), aligned(4), may_alias));
