@@ -3,6 +3,7 @@
 #include "cli/descriptors.h"
 #include "cli/failure.h"
 #include "cli/log.h"
+#include "cli/retries.h"
 #include "cli/signals.h"
 #include "cli/submit.h"
 #include "cli/threads.h"
@@ -25,6 +26,8 @@ enum verb {
 	POLICY_SHOW,
 	POLICY_SET,
 	TENANT_SET,
+	TENANT_LIST,
+	TENANT_SHOW,
 	MODEL_SHOW,
 	MODEL_RUN,
 	MODEL_PROFILE
@@ -81,7 +84,7 @@ static const struct cli_option options[] = {
 	{"weight", CLI_NUMBER, VALUE(weight), "W", "The tenant's weight: with twice as much it gets twice the share.",
 		.otherwise = "1", FOR(TENANT_SET)},
 	{"key", CLI_NAME, VALUE(key), "KEY",
-		"Names the job: a later command with the same key ends this one and begins anew; else random.",
+		"Names the job: the same command once more takes its place, another one is refused; else random.",
 		FOR(RUN)},
 	{"priority", CLI_WHOLE, VALUE(priority), "N", "Higher ones go first.", .otherwise = "0", .low = -1000000,
 		.high = 1000000, FOR(RUN)},
@@ -107,6 +110,10 @@ static const struct cli_option options[] = {
 	{"item-time-limit", CLI_SECONDS, VALUE(item_time_limit_ms), "SECONDS",
 		"Items fail whose task takes longer than this for each of its items; 0: no limit.", .otherwise = "0",
 		.high = LONGEST_MS, FOR(RUN)},
+	{"retry", CLI_NAMES, VALUE(retry), "FAILURE=TIMES[,WAIT[,MOST]]",
+		"Try items again that fail by error, time_limit or input, so often, after a wait in seconds that "
+		"doubles up to the most; once for each.",
+		FOR(RUN)},
 	{"after", CLI_NAMES, VALUE(after), "JOB", "A job that must end before this one begins; once for each.",
 		FOR(RUN)},
 	{"after-when", CLI_WORD, VALUE(after_when), "WHEN", "What must have become of those", .otherwise = "ended",
@@ -166,6 +173,11 @@ static const struct cli_verb verbs[] = {
 		"any "
 		"other.",
 		1, 1},
+	[TENANT_LIST] = {"admin tenant list", "",
+		"Show the tenants: what they may, what their tasks hold now, and what they have used since the master "
+		"runs.",
+		0, 0},
+	[TENANT_SHOW] = {"admin tenant show", "NAME", "Show one tenant.", 1, 1},
 	[MODEL_SHOW] = {"model show", "MODEL",
 		"Show what the model takes and gives, its operators, and what it needs of this machine's memory.",
 		.at_least = 1, .at_most = 1},
@@ -208,6 +220,8 @@ static int (*const actions[])(const struct submit *submit, struct dls_error *err
 	[POLICY_SHOW] = submit_policy_show,
 	[POLICY_SET] = submit_policy_set,
 	[TENANT_SET] = submit_tenant_set,
+	[TENANT_LIST] = submit_tenant_list,
+	[TENANT_SHOW] = submit_tenant_show,
 	[MODEL_SHOW] = submit_model_show,
 	[MODEL_RUN] = submit_model_run,
 	[MODEL_PROFILE] = submit_model_profile,
@@ -267,6 +281,10 @@ static int check_priority(const char *text, struct dls_error *err)
 
 static int check(const struct submit_values *values, const struct cli_options *found, struct dls_error *err)
 {
+	struct cli_retries retries;
+
+	if (found->verb == RUN && cli_retries_read(&values->retry, &retries, err))
+		return DLS_EINVAL;
 	if (found->verb == RUN && !values->handler && found->operand_count < 2)
 		return cli_fail(err, DLS_EINVAL, "run needs at least one INPUT behind the model");
 	if (values->local && values->handler)

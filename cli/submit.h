@@ -32,6 +32,7 @@ struct submit_values {
 	struct cli_texts label;
 	struct cli_amounts resource;
 	int64_t deadline_ms, time_limit_ms, item_time_limit_ms; /* 0: none */
+	struct cli_texts retry;                                 /* as cli/retries.h reads them */
 	struct cli_texts after;
 	int after_when;     /* index in submit_after_words */
 	int64_t timeout_ms; /* 0: none */
@@ -75,6 +76,8 @@ int submit_node_undrain(const struct submit *submit, struct dls_error *err);
 int submit_policy_show(const struct submit *submit, struct dls_error *err);
 int submit_policy_set(const struct submit *submit, struct dls_error *err);
 int submit_tenant_set(const struct submit *submit, struct dls_error *err);
+int submit_tenant_list(const struct submit *submit, struct dls_error *err);
+int submit_tenant_show(const struct submit *submit, struct dls_error *err);
 int submit_cancel(const struct submit *submit, struct dls_error *err);
 int submit_pause(const struct submit *submit, struct dls_error *err);
 int submit_resume(const struct submit *submit, struct dls_error *err);

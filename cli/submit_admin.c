@@ -10,13 +10,13 @@
 enum { SCRIPT_BYTES = 64 * 1024 };
 
 /* Page after page. */
-static int list(const struct submit *submit, struct dls_client *client, struct dls_error *err)
+static int list(const struct submit *submit, struct dls_client *client, const char *command, struct dls_error *err)
 {
 	cJSON *next = NULL;
 	int rc;
 
 	do {
-		cJSON *question = query_begin("workers"), *page;
+		cJSON *question = query_begin(command), *page;
 
 		if (next)
 			cJSON_AddItemToObject(question, "after", next);
@@ -72,9 +72,14 @@ static int undrain(const struct submit *submit, struct dls_client *client, struc
 	return command(submit, client, "undrain", err);
 }
 
+static int list_nodes(const struct submit *submit, struct dls_client *client, struct dls_error *err)
+{
+	return list(submit, client, "workers", err);
+}
+
 int submit_node_list(const struct submit *submit, struct dls_error *err)
 {
-	return query_master(submit, list, err);
+	return query_master(submit, list_nodes, err);
 }
 
 int submit_node_drain(const struct submit *submit, struct dls_error *err)
@@ -159,6 +164,25 @@ static int set_tenant(const struct submit *submit, struct dls_client *client, st
 	return ask(submit, client, question, print_tenant, err);
 }
 
+static int list_tenants(const struct submit *submit, struct dls_client *client, struct dls_error *err)
+{
+	return list(submit, client, "tenants", err);
+}
+
+static int show_tenant(const struct submit *submit, struct dls_client *client, struct dls_error *err)
+{
+	cJSON *question = query_begin("tenants"), *answer, *tenant;
+	int rc;
+
+	cJSON_AddStringToObject(question, "name", submit->operands[0]);
+	if (query_ask(submit, client, question, &answer, err))
+		return -1;
+	tenant = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(answer, "tenants"), 0);
+	rc = query_print(submit, tenant, err);
+	cJSON_Delete(answer);
+	return rc ? -1 : 0;
+}
+
 int submit_policy_show(const struct submit *submit, struct dls_error *err)
 {
 	return query_master(submit, show_policy, err);
@@ -172,4 +196,14 @@ int submit_policy_set(const struct submit *submit, struct dls_error *err)
 int submit_tenant_set(const struct submit *submit, struct dls_error *err)
 {
 	return query_master(submit, set_tenant, err);
+}
+
+int submit_tenant_list(const struct submit *submit, struct dls_error *err)
+{
+	return query_master(submit, list_tenants, err);
+}
+
+int submit_tenant_show(const struct submit *submit, struct dls_error *err)
+{
+	return query_master(submit, show_tenant, err);
 }

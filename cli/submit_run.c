@@ -5,6 +5,7 @@
 #include "cli/inputs.h"
 #include "cli/progress.h"
 #include "cli/results.h"
+#include "cli/retries.h"
 #include "cli/signals.h"
 #include "cli/submit.h"
 #include <inttypes.h>
@@ -59,8 +60,11 @@ static int make_client(struct run *run)
 static int make_job(struct run *run, const char *model)
 {
 	struct dls_job_options options = DLS_JOB_OPTIONS_INIT;
-	int rc;
+	struct cli_retries retries;
+	int rc = cli_retries_read(&run->values->retry, &retries, run->err);
 
+	if (rc)
+		return rc;
 	options.model = model;
 	options.handler = run->values->handler;
 	options.params = run->values->params;
@@ -74,6 +78,7 @@ static int make_job(struct run *run, const char *model)
 	options.deadline_ms = run->values->deadline_ms;
 	options.time_limit_ms = (uint64_t)run->values->time_limit_ms;
 	options.item_time_limit_ms = (uint64_t)run->values->item_time_limit_ms;
+	options.retries = retries.at;
 	options.after = run->values->after.at;
 	options.after_when = run->values->after.count ? submit_after_words[run->values->after_when] : NULL;
 	rc = dls_job_create(run->client, &options, &run->job, run->err);

@@ -80,6 +80,13 @@ struct dls_tenant_options {
 int dls_client_set_tenant(struct dls_client *client, const char *tenant, const struct dls_tenant_options *options,
 	int timeout_ms, struct dls_error *err);
 
+/* What tenants use and have used, {"tenants": [...]}: weight, quota, what their tasks hold now, and since the master
+ * runs jobs, items, seconds of devices, and bytes. `tenant` is the one that is asked for, or NULL for a page of all, in
+ * the order in which they came; where there are more it has a "next", which is `after` (else NULL) of the next page. A
+ * tenant without jobs and clients is remembered as long as nobody needs its place. Errors: DLS_ENOTFOUND. */
+int dls_client_tenants(struct dls_client *client, const char *tenant, const char *after, int timeout_ms,
+	char **json_out, struct dls_error *err);
+
 #ifdef __cplusplus
 }
 #endif

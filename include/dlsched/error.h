@@ -31,7 +31,8 @@ extern "C" {
 	X(DLS_EFORK, -17, "handle belongs to the process that forked", 4, 500, 0)                                      \
 	X(DLS_EHANDLER, -18, "handler failed", 1, 500, 0)                                                              \
 	X(DLS_ELOST, -19, "lost with the process that held it", 1, 502, 1)                                             \
-	X(DLS_EDENIED, -20, "not allowed", 4, 403, 0)
+	X(DLS_EDENIED, -20, "not allowed", 4, 403, 0)                                                                  \
+	X(DLS_EEXPIRED, -21, "deadline or time limit passed", 5, 504, 0)
 
 enum dls_errno {
 	DLS_OK = 0,

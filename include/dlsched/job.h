@@ -24,15 +24,28 @@ extern "C" {
 
 struct dls_job;
 
+/* How often an item is tried again that has failed in some way. Lists end with a row without a `failure` and name each
+ * way once. */
+struct dls_retry {
+	/* "error": the handler or the model failed. "time_limit": it took longer than item_time_limit_ms allows.
+	 * "input": what it needs could not be had: its input or the model could not be fetched, or its file not read.
+	 */
+	const char *failure;
+	uint32_t times;   /* at most 1,000 */
+	uint64_t wait_ms; /* before the first time at least, before each further one twice as long as before; 0: none */
+	uint64_t wait_most_ms; /* but not longer than this; 0: a minute, or wait_ms if that is more */
+};
+
 struct dls_job_options {
 	size_t size;
 	const char *model;   /* path of a model, as for dls_model_open; either this ... */
 	const char *handler; /* ... or the name under which workers registered a handler */
 	const char *params;  /* JSON object for the handler; NULL: {} */
 
-	/* Names the job among its tenant's. A client that was cut off goes on with it; another client that submits
-	 * under the same key ends the earlier job and begins anew; a second one in the same client ends with
-	 * DLS_EEXISTS. NULL: random. */
+	/* Names the job among its tenant's. A client that was cut off goes on with it. Another client that submits the
+	 * same under the key (but for its inputs, of which there are as many) takes its place: the earlier one ends
+	 * with DLS_ECANCELLED, and the job begins anew. Another job under the key of one that goes on, or a second one
+	 * in the same client, ends with DLS_EEXISTS. NULL: random. */
 	const char *key;
 	int32_t priority;    /* higher first, for policies that look at it; from -1,000,000 to 1,000,000 */
 	uint32_t task_items; /* items of one task; 0: chosen from the measured time of an item */
@@ -53,11 +66,11 @@ struct dls_job_options {
 	const struct dls_resource *resources;
 	const char *const *labels;
 
-	/* Milliseconds from dls_job_submit in which the job must be done, else it fails with DLS_ELIMIT; policies may
+	/* Milliseconds from dls_job_submit in which the job must be done, else it fails with DLS_EEXPIRED; policies may
 	 * look at it. Below 0 it is refused, as it lies in the past; 0: no deadline. */
 	int64_t deadline_ms;
 
-	/* Milliseconds that the job may take from the moment when it may run, else it fails with DLS_ELIMIT; 0: no
+	/* Milliseconds that the job may take from the moment when it may run, else it fails with DLS_EEXPIRED; 0: no
 	 * limit. */
 	uint64_t time_limit_ms;
 
@@ -71,6 +84,12 @@ struct dls_job_options {
 	 * remembers no such job refuses this one. */
 	const char *const *after;
 	const char *after_when;
+
+	/* An item that fails in one of these ways is tried again, by whichever worker comes next, and its error is its
+	 * result only when that has failed as often as is said here; others go on meanwhile. Each way is counted by
+	 * itself, by the master: one that is started anew counts anew. What a lost worker had is begun again in any
+	 * case and does not count. NULL: nothing is tried again. */
+	const struct dls_retry *retries;
 };
 
 #define DLS_JOB_OPTIONS_INIT DLS_SIZED(struct dls_job_options)

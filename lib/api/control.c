@@ -125,3 +125,15 @@ DLS_EXPORT int dls_client_set_tenant(struct dls_client *client, const char *tena
 		rc = dlsi_resources_check("a tenant's quota", known.quota, err);
 	return rc ? rc : dlsi_node_client_set_tenant(client, tenant, &known, timeout_ms, err);
 }
+
+DLS_EXPORT int dls_client_tenants(struct dls_client *client, const char *tenant, const char *after, int timeout_ms,
+	char **json_out, struct dls_error *err)
+{
+	int rc = dlsi_node_client_check(client, err);
+
+	if (rc == 0 && tenant)
+		rc = dlsi_name_check("the tenant", tenant, err);
+	if (rc == 0 && !json_out)
+		rc = dlsi_fail(err, DLS_EINVAL, "json_out is NULL");
+	return rc ? rc : dlsi_node_client_tenants(client, tenant, after, timeout_ms, json_out, err);
+}

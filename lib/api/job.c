@@ -8,6 +8,7 @@
 #include "base/tensor.h"
 #include "client/job.h"
 #include "client/result.h"
+#include "core/retry_rules.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -63,6 +64,41 @@ static int check_placement(const struct dls_job_options *options, struct dls_err
 	return rc;
 }
 
+static int check_retry(const struct dls_retry *retry, struct dls_error *err)
+{
+	const char *const *kind = dlsi_failure_names;
+
+	while (*kind && strcmp(*kind, retry->failure) != 0)
+		kind++;
+	if (!*kind)
+		return dlsi_fail(err, DLS_EINVAL,
+			"retries name the failure \"%.64s\"; it is one of: error, time_limit, input", retry->failure);
+	if (retry->times > DLSI_RETRY_TIMES)
+		return dlsi_fail(err, DLS_EINVAL, "an item is tried again %d times at most, not %" PRIu32,
+			DLSI_RETRY_TIMES, retry->times);
+	if (retry->wait_ms > DLSI_TIME_LIMIT_MS || retry->wait_most_ms > DLSI_TIME_LIMIT_MS)
+		return dlsi_fail(err, DLS_EINVAL, "an item waits at most %lld ms, 10 years, to be tried again",
+			DLSI_TIME_LIMIT_MS);
+	if (retry->wait_most_ms && retry->wait_most_ms < retry->wait_ms)
+		return dlsi_fail(err, DLS_EINVAL, "the retries after \"%s\" have a wait_most_ms below their wait_ms",
+			retry->failure);
+	return 0;
+}
+
+static int check_retries(const struct dls_retry *retries, struct dls_error *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && retries && retries[i].failure; i++) {
+		rc = check_retry(&retries[i], err);
+		for (unsigned j = 0; rc == 0 && j < i; j++)
+			if (strcmp(retries[i].failure, retries[j].failure) == 0)
+				rc = dlsi_fail(
+					err, DLS_EINVAL, "retries name the failure \"%s\" twice", retries[i].failure);
+	}
+	return rc;
+}
+
 static int check(const struct dls_job_options *options, struct dls_error *err)
 {
 	int rc = 0;
@@ -83,6 +119,8 @@ static int check(const struct dls_job_options *options, struct dls_error *err)
 		rc = check_times(options, err);
 	if (rc == 0)
 		rc = check_after(options, err);
+	if (rc == 0)
+		rc = check_retries(options->retries, err);
 	return rc ? rc : check_placement(options, err);
 }
 

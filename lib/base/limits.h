@@ -63,6 +63,9 @@
 #define DLSI_TAGS                16      /* of a job */
 #define DLSI_AFTER               16      /* jobs that one waits for */
 #define DLSI_TIME_LIMIT_MS       (1000LL * 60 * 60 * 24 * 365 * 10)
+#define DLSI_RETRY_TIMES         1000          /* that an item is tried again */
+#define DLSI_RETRY_RUNS          16384         /* of items that failed and are tried again, of one job ... */
+#define DLSI_ALL_RETRY_RUNS      (1024 * 1024) /* ... and of all; what fails beyond that is not tried again */
 #define DLSI_TAG_BYTES           63
 #define DLSI_ABOUT_BYTES         16384 /* what a submission says of its job alone */
 #define DLSI_WORKER_LABELS       64

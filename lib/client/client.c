@@ -29,6 +29,7 @@ static void deliver(struct dls_client *client, const struct dlsi_effect *effect)
 		.end = effect->end,
 		.page_first = effect->deliver.page_first,
 		.page_end = effect->deliver.page_end,
+		.bytes = effect->deliver.bytes,
 		.elapsed_ns = effect->deliver.elapsed_ns,
 		.worker = dlsi_effects_text(
 			&client->dialer.driver.effects, effect->deliver.worker, effect->deliver.worker_length),

@@ -135,3 +135,15 @@ int dlsi_node_client_set_tenant(struct dls_client *client, const char *tenant, c
 	}
 	return tell(client, question, timeout_ms, err);
 }
+
+int dlsi_node_client_tenants(struct dls_client *client, const char *tenant, const char *after, int timeout_ms,
+	char **json_out, struct dls_error *err)
+{
+	cJSON *question = begin("tenants");
+
+	if (tenant)
+		cJSON_AddStringToObject(question, "name", tenant);
+	if (after)
+		cJSON_AddStringToObject(question, "after", after);
+	return ask(client, question, timeout_ms, json_out, err);
+}

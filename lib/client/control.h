@@ -23,4 +23,8 @@ int dlsi_node_client_set_policy(
 int dlsi_node_client_set_tenant(struct dls_client *client, const char *tenant, const struct dls_tenant_options *options,
 	int timeout_ms, struct dls_error *err);
 
+/* NULL: any tenant, the first page. */
+int dlsi_node_client_tenants(struct dls_client *client, const char *tenant, const char *after, int timeout_ms,
+	char **json_out, struct dls_error *err);
+
 #endif

@@ -29,6 +29,7 @@ int dlsi_delivery_create(const struct dlsi_alloc *alloc, struct dlsi_frame *fram
 	delivery->first = facts->first;
 	delivery->end = facts->end;
 	delivery->page_first = facts->page_first;
+	delivery->bytes = facts->bytes;
 	delivery->item_ns = items ? facts->elapsed_ns / items : 0;
 	delivery->frame = dlsi_frame_ref(frame);
 	if (facts->worker.length)

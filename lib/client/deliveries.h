@@ -17,6 +17,7 @@ struct dlsi_delivery {
 	struct dlsi_frame *frame;
 	struct dlsi_page page; /* no rows if the frame holds no page */
 	uint64_t failed;       /* of the items */
+	uint64_t bytes;        /* that count for it in the window */
 	uint64_t item_ns;      /* average on the device */
 	char worker[];         /* NUL-terminated */
 };
@@ -26,6 +27,7 @@ struct dlsi_delivery_facts {
 	uint64_t first, end;
 	uint64_t page_first, page_end;
 	uint64_t elapsed_ns; /* of the whole page */
+	uint64_t bytes;
 	struct dlsi_text worker;
 };
 

@@ -17,6 +17,7 @@ static int write_spec(struct dls_job *job, const struct dls_job_options *options
 		.labels = options->labels,
 		.time_limit_ms = options->time_limit_ms,
 		.item_time_limit_ms = options->item_time_limit_ms,
+		.retries = options->retries,
 	};
 	int rc = 0;
 

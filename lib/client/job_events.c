@@ -73,7 +73,7 @@ void dlsi_node_job_deliver(struct dls_job *job, struct dlsi_frame *frame, const 
 		dlsi_delivery_destroy(delivery, alloc);
 		kept = false;
 	} else {
-		job->waiting_bytes += dlsi_frame_size(frame);
+		job->waiting_bytes += delivery->bytes;
 		job->progress.done += delivery->end - delivery->first;
 		job->progress.failed += delivery->failed;
 		untold = note_news(job);

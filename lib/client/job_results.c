@@ -52,7 +52,7 @@ static void advance(struct dls_job *job)
 	if (++job->next == job->page->end) {
 		done = job->page;
 		job->page = NULL;
-		job->waiting_bytes -= dlsi_frame_size(done->frame);
+		job->waiting_bytes -= done->bytes;
 	}
 	tell = job->stage == DLSI_STAGE_SUBMITTED && job->next < job->items && (done || job->next % WINDOW_STEP == 0);
 	job->want_window |= tell;

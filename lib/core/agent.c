@@ -1,6 +1,7 @@
 #include "core/agent.h"
 
 #include "base/limits.h"
+#include "core/again.h"
 #include "core/agent_state.h"
 #include <string.h>
 
@@ -94,6 +95,7 @@ static void destroy_task(struct dlsi_agent *agent, struct task *task)
 	dlsi_map_remove(&agent->task_by_attempt, &key);
 	dlsi_list_remove(&task->node);
 	dlsi_releases_add(&agent->link.releases, task->payload);
+	dlsi_again_free(agent->alloc, &task->result.again);
 	dlsi_free(agent->alloc, task);
 }
 
@@ -487,6 +489,11 @@ static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *eve
 	task->result.failed = event->executed.failed;
 	task->result.offer = event->executed.offer;
 	task->result.frames = event->executed.offer.length == 0;
+	task->result.again = event->executed.again;
+	if (!dlsi_again_keep(agent->alloc, &task->result.again)) {
+		agent->link.failed = true;
+		return;
+	}
 	if (agent->link.state == DLSI_LINK_UP)
 		post_result(agent, task);
 }

@@ -21,7 +21,7 @@ struct task {
 	bool recalled;         /* it is handed back if it has not begun */
 	bool presented;        /* by the last REGISTER */
 	struct dlsi_payload payload;
-	struct dlsi_result result;
+	struct dlsi_result result; /* `again` is a copy */
 };
 
 struct dlsi_agent {

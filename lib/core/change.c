@@ -13,6 +13,7 @@ void dlsi_change_write(struct dlsi_buffer *buffer, const struct dlsi_change *cha
 		dlsi_write_id(buffer, &change->submit.token);
 		dlsi_write_u64(buffer, change->submit.count);
 		dlsi_write_u32(buffer, (uint32_t)change->submit.priority);
+		dlsi_write_u64(buffer, change->submit.deadline_ns);
 		dlsi_write_blob(buffer, &change->submit.manifest);
 		dlsi_write_u32(buffer, change->submit.manifest_head);
 		dlsi_write_bytes(buffer, change->submit.tenant.data, change->submit.tenant.length);
@@ -22,6 +23,7 @@ void dlsi_change_write(struct dlsi_buffer *buffer, const struct dlsi_change *cha
 	case DLSI_CHANGE_ITEMS:
 		dlsi_write_u64(buffer, change->items.first);
 		dlsi_write_u64(buffer, change->items.end);
+		dlsi_write_u64(buffer, change->items.page_first);
 		break;
 	case DLSI_CHANGE_END:
 		dlsi_write_u8(buffer, change->end.state);
@@ -51,6 +53,7 @@ bool dlsi_change_read(const uint8_t *data, size_t length, struct dlsi_change *ch
 		change.submit.token = dlsi_read_id(&reader);
 		change.submit.count = dlsi_read_u64(&reader);
 		change.submit.priority = (int32_t)dlsi_read_u32(&reader);
+		change.submit.deadline_ns = dlsi_read_u64(&reader);
 		change.submit.manifest = dlsi_read_blob(&reader);
 		change.submit.manifest_head = dlsi_read_u32(&reader);
 		change.submit.tenant = dlsi_read_text(&reader, DLSI_NAME_BYTES);
@@ -60,6 +63,7 @@ bool dlsi_change_read(const uint8_t *data, size_t length, struct dlsi_change *ch
 	case DLSI_CHANGE_ITEMS:
 		change.items.first = dlsi_read_u64(&reader);
 		change.items.end = dlsi_read_u64(&reader);
+		change.items.page_first = dlsi_read_u64(&reader);
 		break;
 	case DLSI_CHANGE_END:
 		change.end.state = dlsi_read_u8(&reader);

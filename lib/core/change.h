@@ -3,12 +3,10 @@
  * decides.
  *
  *   u8 format (1), u8 kind, 16 bytes job, then by kind
- *     submit: 16 bytes token, u64 count, i32 priority, blob manifest, u32 head, u32 length, tenant,
- *             u32 length, spec JSON, u32 length, JSON of the job alone
- *     items:  u64 first, u64 end
- *     end:    u8 state, i32 code, u32 length, sentence
- *     pause:  u8 paused
- *     priority: i32 */
+ *     submit: 16 bytes token, u64 count, i32 priority, u64 deadline (from then, 0: none), blob manifest, u32 head, u32
+ * length, tenant, u32 length, spec JSON, u32 length, JSON of the job alone items:  u64 first, u64 end, u64 page_first:
+ * the item of the first row of the page that goes with it end:    u8 state, i32 code, u32 length, sentence pause:  u8
+ * paused priority: i32 */
 #ifndef DLSI_CHANGE_H
 #define DLSI_CHANGE_H
 
@@ -36,6 +34,7 @@ struct dlsi_change {
 			struct dlsi_id token;
 			uint64_t count;
 			int32_t priority;
+			uint64_t deadline_ns;
 			struct dlsi_blob manifest;
 			uint32_t manifest_head;
 			struct dlsi_text tenant;
@@ -45,6 +44,7 @@ struct dlsi_change {
 		struct {
 			uint64_t first;
 			uint64_t end;
+			uint64_t page_first;
 		} items;
 		struct {
 			uint8_t state; /* enum dlsi_job_state */

@@ -89,6 +89,7 @@ struct dlsi_effect {
 		} serve;
 		struct {
 			uint64_t page_first, page_end; /* items of the page: row 0 is item page_first */
+			uint64_t bytes; /* that count for it: all of the page for the last of its runs, or none */
 			uint64_t elapsed_ns;
 			size_t worker, worker_length;
 		} deliver;

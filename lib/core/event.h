@@ -46,9 +46,10 @@ struct dlsi_event {
 			struct dlsi_payload payload;
 			struct dlsi_blob offer; /* length 0: the payload travels inside RESULT */
 			uint64_t elapsed_ns;
-			uint32_t failed; /* items */
-			bool dropped;    /* it was cancelled before it had a result, or recalled before it began; no
-					    payload */
+			uint32_t failed;           /* items */
+			struct dlsi_numbers again; /* as in RESULT */
+			bool dropped; /* it was cancelled before it had a result, or recalled before it began; no
+					 payload */
 		} executed;
 		struct {
 			struct dlsi_payload payload; /* if code is 0 */

@@ -41,12 +41,6 @@ static void init_maps(struct dlsi_master *master)
 		offsetof(struct job, policy.id), offsetof(struct job, same_chain));
 }
 
-static void forget_tenants(struct dlsi_master *master)
-{
-	dlsi_list_each (node, &master->tenants)
-		dlsi_tenant_unref(master, dlsi_list_entry(node, struct tenant, node));
-}
-
 int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_config *config,
 	struct dlsi_master **master_out, struct dls_error *err)
 {
@@ -78,6 +72,7 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 	dlsi_list_init(&master->decided);
 	dlsi_list_init(&master->classes);
 	dlsi_list_init(&master->tenants);
+	dlsi_list_init(&master->idle_tenants);
 	dlsi_list_init(&master->proposals);
 	for (unsigned i = 0; i < DLSI_DEVICE_CREDITS; i++)
 		dlsi_list_init(&master->loaded[i]);
@@ -122,7 +117,7 @@ void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effect
 	dlsi_releases_flush(&master->releases, master->effects);
 	dlsi_ended_forget_all(master);
 	free_proposals(master);
-	forget_tenants(master);
+	dlsi_tenants_forget_all(master);
 	dlsi_master_end_policies(master);
 	dlsi_free(master->alloc, master->peers);
 	dlsi_releases_fini(&master->releases);
@@ -191,6 +186,9 @@ static void expire(struct dlsi_master *master, struct timer *timer)
 		break;
 	case TIMER_JOB_LIMIT:
 		dlsi_job_expire(master, dlsi_list_entry(timer, struct extras, limit)->job);
+		break;
+	case TIMER_JOB_RETRY:
+		dlsi_job_retry(master, dlsi_list_entry(timer, struct retries, timer));
 		break;
 	}
 }

@@ -191,16 +191,12 @@ void dlsi_client_send_result(struct dlsi_master *master, struct task *task)
 		dlsi_master_post(master, task->job->client->peer, &record, task->payload);
 }
 
-/* The client has this attempt's result: its items are done. False: it was the last, and the job is gone. */
-static bool commit(struct dlsi_master *master, struct job *job, struct task *task)
+/* The client has this attempt's result. False: it was the last, and the job is gone. */
+static bool take(struct dlsi_master *master, struct task *task)
 {
-	struct dlsi_change change = {.kind = DLSI_CHANGE_ITEMS, .job = job->policy.id};
-
-	change.items.first = task->first;
-	change.items.end = task->end;
 	if (!task->payload.handle)
-		job->run->lost_offers = 0;
-	return dlsi_job_change(master, job, &change, task, (struct dlsi_payload){0});
+		task->job->run->lost_offers = 0;
+	return dlsi_task_commit(master, task);
 }
 
 static struct task *returned(const struct dlsi_master *master, const struct job *job, uint64_t attempt)
@@ -240,7 +236,7 @@ void dlsi_client_ack(struct dlsi_master *master, struct client *client, const st
 	for (uint32_t i = 0; i < record->taken.count; i++) {
 		struct task *task = returned(master, job, dlsi_numbers_at(&record->taken, i));
 
-		if (task && !commit(master, job, task))
+		if (task && !take(master, task))
 			return;
 	}
 	if (dlsi_job_run(job)->lost_offers >= LOST_OFFERS)

@@ -27,6 +27,7 @@ static const struct command commands[] = {
 	{"priority", {"jobs", "priority"}, dlsi_command_priority},
 	{"policy", {"name", "params"}, dlsi_command_policy},
 	{"tenant", {"name", "weight", "quota"}, dlsi_command_tenant},
+	{"tenants", {"name", "after", "limit"}, dlsi_command_tenants},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -49,6 +49,9 @@ void dlsi_about_describe(const struct about *about, cJSON *json);
 /* Whether it says this name and has this tag; NULL: any. */
 bool dlsi_about_matches(const struct about *about, const char *name, const char *tag);
 
+/* master_usage.c: as members of an answer */
+void dlsi_tenant_describe(const struct dlsi_master *master, const struct tenant *tenant, cJSON *json);
+
 /* The commands. 0, or an error whose sentence is the answer. */
 int dlsi_command_status(struct request *request);  /* master_report.c */
 int dlsi_command_workers(struct request *request); /* master_report.c */
@@ -62,7 +65,8 @@ int dlsi_command_priority(struct request *request);
 int dlsi_command_explain(struct request *request); /* master_explain.c */
 int dlsi_command_drain(struct request *request);   /* master_drain.c */
 int dlsi_command_undrain(struct request *request);
-int dlsi_command_policy(struct request *request); /* master_policy.c */
-int dlsi_command_tenant(struct request *request); /* master_tenants.c */
+int dlsi_command_policy(struct request *request);  /* master_policy.c */
+int dlsi_command_tenant(struct request *request);  /* master_tenants.c */
+int dlsi_command_tenants(struct request *request); /* master_usage.c */
 
 #endif

@@ -2,6 +2,7 @@
  * or to the moment of the answer. */
 #include "core/master_commands.h"
 #include "core/master_places.h"
+#include "core/master_times.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -56,6 +57,10 @@ cJSON *dlsi_describe_job(const struct dlsi_master *master, const struct job *job
 	cJSON_AddNumberToObject(json, "running", (double)run->running);
 	cJSON_AddNumberToObject(json, "returned", (double)run->returned);
 	cJSON_AddNumberToObject(json, "failed", (double)run->failed_items);
+	if (run->retries) {
+		cJSON_AddNumberToObject(json, "retried", (double)run->retries->retried);
+		cJSON_AddNumberToObject(json, "retry_waiting", (double)run->retries->set.waiting);
+	}
 	cJSON_AddNumberToObject(json, "item_ms", (double)job->spec->measured.item_ns / 1e6);
 	add_ms(json, "age_ms", master->now_ns - job->policy.since_ns);
 	if (job->policy.deadline_ns != INT64_MAX)
@@ -76,6 +81,8 @@ cJSON *dlsi_describe_ended(const struct dlsi_master *master, const struct ended 
 	cJSON_AddNumberToObject(json, "items", (double)ended->count);
 	cJSON_AddNumberToObject(json, "done", (double)ended->done_items);
 	cJSON_AddNumberToObject(json, "failed", (double)ended->failed_items);
+	if (ended->retried)
+		cJSON_AddNumberToObject(json, "retried", (double)ended->retried);
 	add_ms(json, "age_ms", master->now_ns - ended->begun_ns);
 	add_ms(json, "took_ms", ended->ended_ns - ended->begun_ns);
 	add_ms(json, "ended_ms", master->now_ns - ended->ended_ns);

@@ -1,6 +1,7 @@
 /* Attached jobs that have ended: the last DLSI_ENDED_JOBS of them, for whoever asks how they did. Kept as far as there
  * is memory: nothing depends on them. */
 #include "core/master_places.h"
+#include "core/master_times.h"
 
 #include <string.h>
 
@@ -44,6 +45,7 @@ void dlsi_ended_keep(struct dlsi_master *master, struct job *job, const struct d
 	ended->count = job->count;
 	ended->done_items = dlsi_job_run(job)->done_items;
 	ended->failed_items = dlsi_job_run(job)->failed_items;
+	ended->retried = dlsi_job_run(job)->retries ? job->run->retries->retried : 0;
 	ended->begun_ns = job->policy.since_ns;
 	ended->ended_ns = master->now_ns;
 	ended->about = dlsi_job_extras(job)->about;

@@ -3,6 +3,7 @@
  */
 #include "core/master_commands.h"
 #include "core/master_places.h"
+#include "core/master_times.h"
 
 #include "core/agent.h"
 #include <inttypes.h>
@@ -278,6 +279,18 @@ static void explain_queued(struct explanation *to)
 		cJSON_Delete(list);
 }
 
+/* Items that have failed and wait to be tried again. */
+static void explain_retries(struct explanation *to)
+{
+	const struct retries *retries = dlsi_job_run(to->job)->retries;
+	int64_t left_ns = retries ? retries->set.due_ns - to->request->master->now_ns : 0;
+
+	if (retries && retries->set.waiting)
+		add(to, "retry",
+			"%" PRIu64 " of its items have failed and wait to be tried again, the first of them for %.3g s",
+			retries->set.waiting, left_ns > 0 ? (double)left_ns / 1e9 : 0);
+}
+
 /* How far what has been given out is. */
 static void explain_rest(struct explanation *to)
 {
@@ -316,6 +329,7 @@ static void explain(struct explanation *to)
 		explain_order(to);
 	}
 	explain_queued(to);
+	explain_retries(to);
 	explain_rest(to);
 }
 

@@ -43,6 +43,7 @@ struct run {
 	uint64_t lost_before;             /* attempts below were given out before the last of them was lost */
 	struct dlsi_list workers;         /* acquaintances */
 	uint64_t told_done, told_running; /* to the client */
+	struct retries *retries;          /* NULL: nothing has failed that is tried again */
 };
 
 extern const struct run dlsi_run_none;

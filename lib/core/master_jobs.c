@@ -185,6 +185,7 @@ void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 		dlsi_master_stop_timer(master, &job->extras->limit);
 	dlsi_job_unfollow(master, job);
 	forget(master, job);
+	dlsi_job_free_retries(master, job);
 	dlsi_index_remove(&master->job_by_id, job);
 	dlsi_list_remove(&job->node);
 	dlsi_list_remove(&job->client_node);
@@ -219,6 +220,7 @@ static uint64_t note_items(struct dlsi_master *master, struct job *job, struct d
 		return 0;
 	}
 	run->done_items += added;
+	dlsi_job_settle_retries(master, job, items.first, items.end);
 	if (!job->durable) {
 		job->client->done_ranges += run->done.count - ranges;
 		master->done_ranges += run->done.count - ranges;
@@ -242,6 +244,7 @@ uint64_t dlsi_job_apply(struct dlsi_master *master, struct job *job, const struc
 		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, change->end.state, &master->refused_transitions);
 		if (job->extras)
 			dlsi_master_stop_timer(master, &job->extras->limit);
+		dlsi_job_stop_retries(master, job);
 		dlsi_job_lead(master, job);
 		break;
 	case DLSI_CHANGE_PAUSE:
@@ -290,6 +293,7 @@ static bool follow_up(struct dlsi_master *master, struct job *job, const struct 
 	case DLSI_CHANGE_SUBMIT:
 		dlsi_job_watch(master, job);
 		dlsi_news_accepted(master, job);
+		dlsi_usage_job(job);
 		post_accepted(master, job);
 		break;
 	case DLSI_CHANGE_ITEMS:

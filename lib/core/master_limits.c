@@ -1,6 +1,5 @@
 /* Jobs that must be done by some time: by their deadline, or within the time limit that their specification gives
- * them from the moment when they may run. One timer serves both. The code is
- * DLS_ELIMIT: DLS_ETIMEOUT is what a program gets that has not waited long enough for a result. */
+ * them from the moment when they may run. One timer serves both. */
 #include "core/master_times.h"
 
 #include <inttypes.h>
@@ -50,5 +49,5 @@ void dlsi_job_expire(struct dlsi_master *master, struct job *job)
 		snprintf(sentence, sizeof sentence,
 			"the job's time limit of %g s has passed with %" PRIu64 " of its %" PRIu64 " items done",
 			(double)job->spec->time_limit_ns / 1e9, dlsi_job_run(job)->done_items, job->count);
-	dlsi_job_end(master, job, DLSI_JOB_FAILED, DLS_ELIMIT, sentence);
+	dlsi_job_end(master, job, DLSI_JOB_FAILED, DLS_EEXPIRED, sentence);
 }

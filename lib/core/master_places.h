@@ -36,6 +36,7 @@ void dlsi_classes_count(struct dlsi_master *master, const struct worker *worker,
 /* master_tenants.c: the tenant of this name, with a reference; NULL: there is no room for another */
 struct tenant *dlsi_tenant_ref(struct dlsi_master *master, struct dlsi_text name);
 void dlsi_tenant_unref(struct dlsi_master *master, struct tenant *tenant);
+void dlsi_tenants_forget_all(struct dlsi_master *master);
 struct tenant *dlsi_job_tenant(const struct job *job);
 
 /* Whether its quota leaves room for one more task of the queue. */
@@ -44,6 +45,11 @@ bool dlsi_tenant_may(const struct queue *queue);
 /* The queue of a job that comes, with room for it; NULL: memory is exhausted. */
 struct queue *dlsi_queue_join(struct dlsi_master *master, struct class *class, struct tenant *tenant);
 void dlsi_queue_leave(struct dlsi_master *master, struct queue *queue);
+
+/* master_usage.c: what tenants use. A job of the tenant is accepted; a result has come; items of it are done. */
+void dlsi_usage_job(const struct job *job);
+void dlsi_usage_result(const struct job *job, const struct dlsi_result *result);
+void dlsi_usage_items(const struct job *job, uint64_t items, uint64_t failed_items);
 
 /* master_devices.c: what devices hold, and which could take more */
 void dlsi_device_place(struct dlsi_master *master, struct device *device);
@@ -81,5 +87,17 @@ const struct dlsi_resources *dlsi_stake_used(const struct worker *worker, const 
 
 /* master_view.c: what a policy sees, for this step */
 struct dlsi_policy_view dlsi_master_view(struct dlsi_master *master);
+
+/* master_policy.c: the policy that decides from now on. `params` is an object, or NULL for none. Errors: DLS_EINVAL,
+ * DLS_ENOMEM; then nothing has changed. */
+int dlsi_master_use_policy(
+	struct dlsi_master *master, const struct dlsi_policy_ops *ops, const cJSON *params, struct dls_error *err);
+
+/* It has failed: the one before it decides from now on. False: there is no other. */
+bool dlsi_master_drop_policy(struct dlsi_master *master, const char *sentence);
+void dlsi_master_end_policies(struct dlsi_master *master);
+
+/* master_assign.c: the turn's decisions. True if there is more to decide than one turn may. */
+bool dlsi_master_assign(struct dlsi_master *master);
 
 #endif

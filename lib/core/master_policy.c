@@ -2,6 +2,7 @@
  * nothing else changes. The one before it is kept, without jobs, so that it can decide again at once if the new one
  * fails; behind it there is the master's first, which stays for good. */
 #include "core/master_commands.h"
+#include "core/master_places.h"
 
 #include <stdio.h>
 

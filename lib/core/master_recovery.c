@@ -18,6 +18,7 @@ static struct job *replay_submit(struct dlsi_master *master, const struct dlsi_c
 	job->durable = true;
 	job->token = change->submit.token;
 	job->policy.priority = change->submit.priority;
+	dlsi_job_set_deadline(master, job, change->submit.deadline_ns);
 	if (dlsi_job_extend(master, job) &&
 		dlsi_about_read(master, change->submit.about, &job->extras->about, err) == 0 &&
 		dlsi_job_keep_manifest(master, job, payload, &change->submit.manifest, change->submit.manifest_head))
@@ -68,19 +69,22 @@ int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t
 			*why.text ? why.text : dls_error_meaning(why.code));
 	}
 	dlsi_job_apply(master, job, &change);
-	dlsi_job_refresh(master, job);
 	master->next_index = index + 1;
 	master->recovered = true;
 	return master->failed || master->releases.failed ? dlsi_fail_memory(err) : 0;
 }
 
-/* While the log was read there was no time: the job's limit begins now. */
+/* While the log was read there was no time, and it does not say how much has passed: the job's deadline and limit begin
+ * now. */
 static void begin_anew(struct dlsi_master *master, struct job *job)
 {
+	if (job->policy.deadline_ns != INT64_MAX)
+		dlsi_job_set_deadline(master, job, (uint64_t)job->policy.deadline_ns);
 	job->policy.since_ns = master->now_ns;
 	if (job->extras)
 		job->extras->released_ns = master->now_ns;
 	dlsi_job_watch(master, job);
+	dlsi_job_refresh(master, job);
 }
 
 void dlsi_master_end_complete_jobs(struct dlsi_master *master)

@@ -2,7 +2,7 @@
  * it schedules by; the rest is the worker's and is checked there.
  *
  *   {"handler": NAME, ...} or {"model": {...}, ...}, and "task_items": N, "resources": {...}, "labels": [...],
- *    "time_limit_ms": N, "item_time_limit_ms": N */
+ *    "time_limit_ms": N, "item_time_limit_ms": N, "retry": {...} (core/retry_rules.h) */
 #include "core/master_places.h"
 
 #include "base/json.h"
@@ -11,13 +11,29 @@
 #include <inttypes.h>
 #include <string.h>
 
+static int read_retry(
+	struct dlsi_master *master, const cJSON *json, struct dlsi_retry_rules **rules_out, struct dls_error *err)
+{
+	struct dlsi_retry_rules rules = {0};
+	int rc = dlsi_retry_rules_read(json, &rules, err);
+
+	if (rc || !dlsi_retry_rules_any(&rules))
+		return rc;
+	*rules_out = dlsi_malloc(master->alloc, sizeof rules);
+	if (!*rules_out)
+		return dlsi_fail_memory(err);
+	**rules_out = rules;
+	return 0;
+}
+
 static int read_members(struct dlsi_master *master, const cJSON *json, struct spec *spec, struct dls_error *err)
 {
 	static const char *const known[] = {"handler", "params", "model", "task_items", "resources", "labels",
-		"time_limit_ms", "item_time_limit_ms", NULL};
+		"time_limit_ms", "item_time_limit_ms", "retry", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(json, "the job specification", known, err);
 	const char *handler = dlsi_json_text(&reader, "handler", NULL);
-	const cJSON *resources = dlsi_json_object(&reader, "resources"), *labels = dlsi_json_array(&reader, "labels");
+	const cJSON *resources = dlsi_json_object(&reader, "resources"), *labels = dlsi_json_array(&reader, "labels"),
+		    *retry = dlsi_json_object(&reader, "retry");
 
 	if (dlsi_json_object(&reader, "model")) {
 		if (handler && reader.rc == 0)
@@ -31,6 +47,9 @@ static int read_members(struct dlsi_master *master, const cJSON *json, struct sp
 		return reader.rc;
 	if (!handler || !*handler || strlen(handler) > DLSI_NAME_BYTES)
 		return dlsi_fail(err, DLS_EINVAL, "the job specification names neither a model nor a handler");
+	reader.rc = read_retry(master, retry, &spec->retry, err);
+	if (reader.rc)
+		return reader.rc;
 	return dlsi_class_intern(master, json, dlsi_text_of(handler), resources, labels, &spec->class, err);
 }
 
@@ -78,6 +97,7 @@ static void settle(struct dlsi_master *master, struct spec *spec)
 static void destroy(struct dlsi_master *master, struct spec *spec)
 {
 	dlsi_class_unref(master, spec->class);
+	dlsi_free(master->alloc, spec->retry);
 	dlsi_free(master->alloc, spec->json);
 	dlsi_free(master->alloc, spec);
 }

@@ -23,6 +23,7 @@
 #include "core/outbox.h"
 #include "core/releases.h"
 #include "core/resources.h"
+#include "core/retry_rules.h"
 
 struct peer {
 	struct dlsi_outbox outbox;
@@ -151,9 +152,10 @@ struct spec {
 	uint8_t *json;
 	uint32_t length;
 	struct class *class;
-	uint32_t task_items;           /* 0: the master divides */
-	uint64_t time_limit_ns;        /* of each of its jobs, from when it may run; 0: none */
-	struct dlsi_measured measured; /* of the items of its jobs: a new one need not find out */
+	uint32_t task_items;            /* 0: the master divides */
+	struct dlsi_retry_rules *retry; /* NULL: nothing is tried again */
+	uint64_t time_limit_ns;         /* of each of its jobs, from when it may run; 0: none */
+	struct dlsi_measured measured;  /* of the items of its jobs: a new one need not find out */
 };
 
 struct task {
@@ -167,7 +169,7 @@ struct task {
 	uint64_t planned_ns;         /* how long it was expected to take then */
 	uint8_t state;               /* enum dlsi_task_state */
 	struct dlsi_payload payload; /* of the result, if it travels inside messages */
-	struct dlsi_result result;   /* its texts are the origin's */
+	struct dlsi_result result;   /* its texts are the origin's, `again` is a copy: what is not final */
 	struct origin *origin;       /* NULL: no result yet */
 	bool presented;              /* by its worker, which has registered again */
 };
@@ -180,7 +182,7 @@ struct ended {
 	uint8_t state; /* enum dlsi_job_state */
 	int32_t code;
 	int32_t priority;
-	uint64_t count, done_items, failed_items;
+	uint64_t count, done_items, failed_items, retried;
 	int64_t begun_ns, ended_ns;
 	struct about *about;
 	const char *tenant, *handler, *sentence; /* behind it, in the same memory */
@@ -211,8 +213,20 @@ struct class
 	struct service *fastest; /* of them; NULL: none is measured */
 };
 
+/* What a tenant has used since this master knows it. */
+struct usage {
+	uint64_t jobs; /* that were accepted */
+	uint64_t items, failed_items;
+	uint64_t device_ns;    /* of results that have come, whatever became of them */
+	uint64_t input_bytes;  /* of lists of inputs, with the values that travel in them */
+	uint64_t result_bytes; /* of result pages */
+};
+
 struct tenant {
-	struct dlsi_list node; /* on master->tenants */
+	struct dlsi_list node; /* on master->tenants, in the order of policy.number */
+	struct dlsi_list idle; /* on master->idle_tenants: it is known for its usage alone */
+	struct usage usage;
+	uint64_t live_jobs;
 	struct dlsi_policy_tenant policy;
 	char *name;
 	uint64_t uses;
@@ -278,7 +292,8 @@ struct dlsi_master {
 	struct dlsi_heap timers;
 
 	struct dlsi_list workers, clients, jobs, classes, tenants;
-	struct dlsi_list changed; /* jobs, the one that changed last at the end */
+	struct dlsi_list idle_tenants; /* the one that was used last at the end */
+	struct dlsi_list changed;      /* jobs, the one that changed last at the end */
 	struct dlsi_list ended;
 	uint64_t ended_count;
 	struct dlsi_list decided; /* jobs whose waiting for others is over */
@@ -305,7 +320,7 @@ struct dlsi_master {
 
 	struct dlsi_releases releases;
 	uint64_t held_bytes, manifest_bytes; /* of results, of jobs */
-	uint64_t spec_bytes, refusal_bytes, done_ranges;
+	uint64_t spec_bytes, refusal_bytes, done_ranges, retry_runs;
 
 	uint64_t done_items, done_tasks, lost_workers, refused_transitions, refused_messages;
 	uint64_t presented_items; /* that clients said to have, from wherever */
@@ -502,23 +517,18 @@ bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 	struct dlsi_payload payload);
 void dlsi_task_taken(struct dlsi_master *master, struct task *task);
 
+/* The sink has its result, or, of a durable job, the log is to have it: what is final of it is done. False: it was the
+ * last, and the job is gone. */
+bool dlsi_task_commit(struct dlsi_master *master, struct task *task);
+
+/* Whether what is final of its result is done without it. */
+bool dlsi_task_is_done(const struct task *task);
+
 /* How long the device would be busy with it, as measured so far there or else elsewhere; 0: not known. */
 uint64_t dlsi_task_expected_ns(const struct task *task, const struct device *device);
 
 /* Gives its items back unless they are not wanted any more, and ends the task. */
 void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_back);
-
-/* master_policy.c: the policy that decides from now on. `params` is an object, or NULL for none. Errors: DLS_EINVAL,
- * DLS_ENOMEM; then nothing has changed. */
-int dlsi_master_use_policy(
-	struct dlsi_master *master, const struct dlsi_policy_ops *ops, const cJSON *params, struct dls_error *err);
-
-/* It has failed: the one before it decides from now on. False: there is no other. */
-bool dlsi_master_drop_policy(struct dlsi_master *master, const char *sentence);
-void dlsi_master_end_policies(struct dlsi_master *master);
-
-/* master_assign.c: the turn's decisions. True if there is more to decide than one turn may. */
-bool dlsi_master_assign(struct dlsi_master *master);
 
 /* master_news.c: what the operator is told, while the worker, the peer or the job is still in the tables */
 void dlsi_news_joined(struct dlsi_master *master, const struct worker *worker);

@@ -4,6 +4,7 @@
 #include "core/master_times.h"
 
 #include "core/share.h"
+#include <stdio.h>
 #include <string.h>
 
 #define SPECS_STEP 16
@@ -78,7 +79,7 @@ static void present_again(struct dlsi_master *master, struct job *job)
 
 		if (task->state != DLSI_TASK_RETURNED)
 			continue;
-		if (dlsi_ranges_first_missing(&dlsi_job_run(job)->done, task->first) >= task->end)
+		if (dlsi_task_is_done(task))
 			dlsi_task_taken(master, task);
 		else
 			dlsi_client_send_result(master, task);
@@ -147,7 +148,7 @@ static int object(const struct dlsi_master *master, const struct client *client,
 		return dlsi_fail(
 			err, DLS_ELIMIT, "the job's manifest is missing or too large to travel inside a message");
 	if (record->deadline_ns == DLSI_DEADLINE_PASSED)
-		return dlsi_fail(err, DLS_ELIMIT, "the job's deadline has passed before the master had it");
+		return dlsi_fail(err, DLS_EEXPIRED, "the job's deadline has passed before the master had it");
 	if (record->flags & DLSI_SUBMIT_DURABLE && !master->config.durable)
 		return dlsi_fail(err, DLS_EUNSUPPORTED,
 			"this master cannot keep durable jobs; submit the job attached, with a client that waits for "
@@ -294,6 +295,7 @@ static void submit_new(struct dlsi_master *master, struct client *client, const 
 	change.submit.token = job->token;
 	change.submit.count = job->count;
 	change.submit.priority = job->policy.priority;
+	change.submit.deadline_ns = record->deadline_ns;
 	change.submit.manifest = record->manifest;
 	change.submit.manifest_head = job->manifest_head;
 	change.submit.tenant = dlsi_text_of(client->tenant->name);
@@ -321,7 +323,7 @@ static void submit_durable_again(
 		job->extras->asked = record->token;
 	else
 		master->failed = true;
-	dlsi_job_set_deadline(master, job, record->deadline_ns); /* the log does not keep it */
+	dlsi_job_set_deadline(master, job, record->deadline_ns); /* what is left of it is the client's to say */
 	dlsi_job_watch(master, job);
 	if (job->state == DLSI_JOB_PROPOSED) /* it is accepted when the log has it */
 		return;
@@ -349,27 +351,49 @@ static void submit_attached_again(
 		dlsi_job_refresh(master, job);
 }
 
-/* Under the key of a durable job that is kept here another cannot begin. Of an attached job only the client that has
- * its results can go on, and only with the inputs that it named by the token; else the job begins anew. */
+/* Another job under the key of one that goes on: it is not to end by mistake. A client that is away may be gone for
+ * good; what becomes of it is waited for. */
+static void refuse_key(
+	struct dlsi_master *master, struct client *client, const struct job *job, const struct dlsi_submit *record)
+{
+	const char *what = job->spec != client->specs[record->spec].spec ? "asks for something else"
+			   : job->count != record->count                 ? "has another number of items"
+									 : "is kept in another way";
+	bool away = !job->durable && !job->client->peer;
+	char sentence[200];
+
+	snprintf(sentence, sizeof sentence,
+		"there is a job under this key already, which %s; cancel it first, or take another key%s", what,
+		away ? "; its client is away, and the master waits for what becomes of it" : "");
+	refuse(master, client, record, away ? DLS_EBUSY : DLS_EEXISTS, away ? RETRY_AFTER_MS : 0, sentence);
+}
+
+/* One key is one job: under that of a job which goes on nobody begins another. But who submits the same once more, in
+ * another process or with other inputs, gets it as a whole: of an attached job only the client that has its results can
+ * go on, and only with the inputs that it named by the token; so for others the job begins anew, and ends for the one
+ * before. A client that gives another job the key of its own is done with the one before. */
 static void submit_known(struct dlsi_master *master, struct client *client, struct job *job,
 	const struct dlsi_submit *record, struct dlsi_payload manifest)
 {
 	bool durable = record->flags & DLSI_SUBMIT_DURABLE, same_inputs = dlsi_id_equal(&job->token, &record->token),
-	     same = job->count == record->count && job->durable == durable;
+	     same = job->count == record->count && job->durable == durable &&
+		    job->spec == client->specs[record->spec].spec,
+	     own = !job->durable && job->client == client;
 
-	if (!job->durable && !(same && same_inputs && job->client == client)) {
+	if (!same && !own) {
+		dlsi_releases_add(&master->releases, manifest);
+		refuse_key(master, client, job, record);
+	} else if (job->durable || (same && same_inputs && own)) {
+		dlsi_releases_add(&master->releases, manifest);
+		if (job->durable)
+			submit_durable_again(master, client, job, record);
+		else
+			submit_attached_again(master, client, job, record);
+	} else {
 		dlsi_job_end(master, job, DLSI_JOB_CANCELLED, DLS_ECANCELLED,
 			"the job was submitted again under the same key");
 		submit_new(master, client, record, manifest);
-		return;
 	}
-	dlsi_releases_add(&master->releases, manifest);
-	if (!job->durable)
-		submit_attached_again(master, client, job, record);
-	else if (same)
-		submit_durable_again(master, client, job, record);
-	else
-		refuse(master, client, record, DLS_EEXISTS, 0, "the master keeps another job under this key");
 }
 
 /* The client presents again what a command has ended: it has not heard of that, or not yet. */

@@ -1,5 +1,7 @@
 /* Tasks of the master: items at a worker, then their result on its way to the sink. */
+#include "core/again.h"
 #include "core/master_places.h"
+#include "core/master_times.h"
 
 #include <string.h>
 
@@ -99,7 +101,13 @@ bool dlsi_task_assign(struct dlsi_master *master, struct job *job, struct device
 /* What a result takes here until its sink has it, all together and for the client that has still to confirm it. */
 static uint64_t cost(const struct task *task)
 {
-	return DLSI_HELD_RESULT_BYTES + task->payload.bytes;
+	return DLSI_HELD_RESULT_BYTES + task->payload.bytes + 8 * (uint64_t)task->result.again.count;
+}
+
+/* Items that it settles if its result arrives. */
+static uint64_t final_items(const struct task *task)
+{
+	return task->end - task->first - dlsi_again_items(&task->result.again);
 }
 
 static void hold(struct dlsi_master *master, const struct task *task)
@@ -129,6 +137,7 @@ static void destroy(struct dlsi_master *master, struct task *task)
 		unhold(master, task);
 	dlsi_releases_add(&master->releases, task->payload);
 	dlsi_origin_unref(master, task->origin);
+	dlsi_again_free(master->alloc, &task->result.again);
 	dlsi_free(master->alloc, task);
 }
 
@@ -140,9 +149,11 @@ static void confirm_offer(struct dlsi_master *master, const struct task *task)
 }
 
 /* What the client is told of the result: as the worker says it, but for who the worker is. */
-static void keep_result(struct task *task, const struct dlsi_result *record, struct origin *origin)
+static void keep_result(
+	struct dlsi_master *master, struct task *task, const struct dlsi_result *record, struct origin *origin)
 {
 	task->result = *record;
+	dlsi_job_fail_items(master, task->job, &record->again, &task->result.again);
 	task->result.worker = dlsi_text_of(origin->name);
 	task->result.holder = dlsi_text_of(record->frames ? "" : origin->data_endpoint);
 	task->result.holder_host = dlsi_text_of(record->frames ? "" : origin->host);
@@ -162,12 +173,13 @@ static void take_in(
 	device->turned_ns = master->now_ns;
 	device->relieved = false;
 	dlsi_device_free(master, device, dlsi_job_queue(task->job), task->planned_ns);
-	device->worker->done_items += items;
 	master->done_tasks++;
 	dlsi_measured_add(&task->job->spec->measured, items, record->elapsed_ns, record->bytes);
 	task->job->run->running -= items;
-	task->job->run->returned += items;
-	keep_result(task, record, device->worker->origin);
+	keep_result(master, task, record, device->worker->origin);
+	task->job->run->returned += final_items(task);
+	device->worker->done_items += final_items(task);
+	dlsi_usage_result(task->job, record);
 	task->payload = payload;
 	hold(master, task);
 	dlsi_list_remove(&task->worker_node);
@@ -183,10 +195,47 @@ static void take_in(
 static bool fits(const struct task *task, const struct dlsi_result *record, struct dlsi_payload payload)
 {
 	if (!dlsi_id_equal(&task->job->policy.id, &record->job) || task->first != record->first ||
-		task->end != record->end || record->bytes > DLSI_RESULT_PAGE_BYTES)
+		task->end != record->end || record->bytes > DLSI_RESULT_PAGE_BYTES ||
+		!dlsi_again_is_sound(&record->again, record->first, record->end))
 		return false;
 	return payload.handle ? payload.bytes <= DLSI_INLINE_BYTES && record->bytes == payload.bytes
 			      : record->offer.length && record->bytes == record->offer.length;
+}
+
+bool dlsi_task_commit(struct dlsi_master *master, struct task *task)
+{
+	struct job *job = task->job;
+	struct dlsi_change change = {.kind = DLSI_CHANGE_ITEMS, .job = job->policy.id};
+	struct dlsi_payload page = job->durable ? task->payload : (struct dlsi_payload){0};
+	struct dlsi_finals finals = {.result = &task->result, .at = task->first};
+	struct dlsi_range range, next;
+	bool more = dlsi_finals_next(&finals, &next), lives = true;
+
+	change.items.page_first = task->first;
+	while (more && lives) {
+		range = next;
+		more = dlsi_finals_next(&finals, &next);
+		change.items.first = range.first;
+		change.items.end = range.end;
+		lives = dlsi_job_change(master, job, &change, more ? NULL : task, page);
+	}
+	return lives;
+}
+
+/* What becomes of a result that has come. */
+static void pass_on(struct dlsi_master *master, struct task *task)
+{
+	struct job *job = task->job;
+
+	if (!final_items(task)) {
+		dlsi_task_drop(master, task, false);
+	} else if (job->durable) {
+		dlsi_task_commit(master, task);
+		return;
+	} else {
+		dlsi_client_send_result(master, task);
+	}
+	dlsi_job_refresh(master, job);
 }
 
 bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const struct dlsi_result *record,
@@ -194,7 +243,6 @@ bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 {
 	struct task *task = dlsi_task_find(master, record->attempt);
 	bool ours = task && task->device && task->device->worker == worker;
-	struct dlsi_change change = {.kind = DLSI_CHANGE_ITEMS, .job = record->job};
 
 	if (!ours || task->state != DLSI_TASK_ASSIGNED) {
 		dlsi_releases_add(&master->releases, payload);
@@ -205,14 +253,7 @@ bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 	if (!fits(task, record, payload))
 		return false;
 	take_in(master, task, record, payload);
-	if (task->job->durable) {
-		change.items.first = task->first;
-		change.items.end = task->end;
-		dlsi_job_change(master, task->job, &change, task, payload);
-	} else {
-		dlsi_client_send_result(master, task);
-		dlsi_job_refresh(master, task->job);
-	}
+	pass_on(master, task);
 	return true;
 }
 
@@ -224,15 +265,43 @@ uint64_t dlsi_task_expected_ns(const struct task *task, const struct device *dev
 	return (own_ns ? own_ns : task->job->spec->measured.item_ns) * (task->end - task->first);
 }
 
+bool dlsi_task_is_done(const struct task *task)
+{
+	struct dlsi_finals finals = {.result = &task->result, .at = task->first};
+	struct dlsi_range range;
+
+	while (dlsi_finals_next(&finals, &range))
+		if (dlsi_ranges_first_missing(&task->job->run->done, range.first) < range.end)
+			return false;
+	return true;
+}
+
+/* Final ones. */
+static uint64_t failed_items(const struct task *task)
+{
+	uint64_t items = final_items(task), again = dlsi_again_items(&task->result.again);
+	uint64_t failed = task->result.failed > again ? task->result.failed - again : 0;
+
+	return failed < items ? failed : items;
+}
+
 void dlsi_task_taken(struct dlsi_master *master, struct task *task)
 {
-	uint64_t items = task->end - task->first;
-
 	move(master, task, DLSI_TASK_TAKEN);
-	task->job->run->returned -= items;
-	task->job->run->failed_items += task->result.failed < items ? task->result.failed : items;
+	task->job->run->returned -= final_items(task);
+	task->job->run->failed_items += failed_items(task);
+	dlsi_usage_items(task->job, final_items(task), failed_items(task));
 	confirm_offer(master, task);
 	destroy(master, task);
+}
+
+static void give_back_finals(struct dlsi_master *master, const struct task *task)
+{
+	struct dlsi_finals finals = {.result = &task->result, .at = task->first};
+	struct dlsi_range range;
+
+	while (dlsi_finals_next(&finals, &range))
+		dlsi_job_give_back(master, task->job, range.first, range.end);
 }
 
 void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_back)
@@ -244,8 +313,11 @@ void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_bac
 		job->run->running -= end - first;
 		dlsi_device_free(master, task->device, dlsi_job_queue(job), task->planned_ns);
 	} else {
-		job->run->returned -= end - first;
+		job->run->returned -= final_items(task);
 		confirm_offer(master, task);
+		if (give_back)
+			give_back_finals(master, task);
+		give_back = false;
 	}
 	move(master, task, DLSI_TASK_DROPPED);
 	destroy(master, task);

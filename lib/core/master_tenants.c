@@ -1,9 +1,28 @@
 /* Tenants, and the queues of their jobs: one for each class that a tenant has jobs of. A tenant stays while it has jobs
- * or clients, and as long as a weight or a quota is set for it. */
+ * or clients, and as long as a weight or a quota is set for it; then as long as nobody needs its place, for the sake of
+ * what it has used (master_usage.c). */
 #include "core/master_commands.h"
 #include "core/master_places.h"
 
 #include <string.h>
+
+static void destroy(struct dlsi_master *master, struct tenant *tenant)
+{
+	struct dlsi_id key = dlsi_hash_key(tenant->name, strlen(tenant->name));
+
+	dlsi_map_remove(&master->tenant_by_name, &key);
+	dlsi_list_remove(&tenant->node);
+	dlsi_list_remove(&tenant->idle);
+	dlsi_kinds_unref(master, &tenant->quota);
+	dlsi_free(master->alloc, tenant->name);
+	dlsi_free(master->alloc, tenant);
+}
+
+void dlsi_tenants_forget_all(struct dlsi_master *master)
+{
+	dlsi_list_each (node, &master->tenants)
+		destroy(master, dlsi_list_entry(node, struct tenant, node));
+}
 
 struct tenant *dlsi_tenant_ref(struct dlsi_master *master, struct dlsi_text name)
 {
@@ -11,9 +30,12 @@ struct tenant *dlsi_tenant_ref(struct dlsi_master *master, struct dlsi_text name
 	struct tenant *tenant = dlsi_map_get(&master->tenant_by_name, &key);
 
 	if (tenant) {
+		dlsi_list_remove(&tenant->idle);
 		tenant->uses++;
 		return tenant;
 	}
+	if (master->tenant_by_name.count >= DLSI_TENANTS && !dlsi_list_empty(&master->idle_tenants))
+		destroy(master, dlsi_list_entry(master->idle_tenants.next, struct tenant, idle));
 	if (master->tenant_by_name.count >= DLSI_TENANTS)
 		return NULL;
 	tenant = dlsi_calloc(master->alloc, 1, sizeof *tenant);
@@ -24,6 +46,7 @@ struct tenant *dlsi_tenant_ref(struct dlsi_master *master, struct dlsi_text name
 	tenant->policy.number = master->next_number++;
 	tenant->name = dlsi_strndup(master->alloc, name.data, name.length);
 	tenant->policy.name = tenant->name;
+	dlsi_list_init(&tenant->idle);
 	if (!tenant->name || dlsi_map_put(&master->tenant_by_name, &key, tenant)) {
 		dlsi_free(master->alloc, tenant->name);
 		dlsi_free(master->alloc, tenant);
@@ -35,16 +58,12 @@ struct tenant *dlsi_tenant_ref(struct dlsi_master *master, struct dlsi_text name
 
 void dlsi_tenant_unref(struct dlsi_master *master, struct tenant *tenant)
 {
-	struct dlsi_id key;
-
 	if (!tenant || --tenant->uses)
 		return;
-	key = dlsi_hash_key(tenant->name, strlen(tenant->name));
-	dlsi_map_remove(&master->tenant_by_name, &key);
-	dlsi_list_remove(&tenant->node);
-	dlsi_kinds_unref(master, &tenant->quota);
-	dlsi_free(master->alloc, tenant->name);
-	dlsi_free(master->alloc, tenant);
+	if (tenant->usage.jobs)
+		dlsi_list_append(&master->idle_tenants, &tenant->idle);
+	else
+		destroy(master, tenant);
 }
 
 static struct tenant *tenant_of(const struct dlsi_policy_queue *queue)
@@ -93,6 +112,7 @@ struct queue *dlsi_queue_join(struct dlsi_master *master, struct class *class, s
 	if (!queue)
 		return NULL;
 	queue->jobs++;
+	tenant->live_jobs++;
 	if (dlsi_heap_reserve(&queue->policy.jobs, queue->jobs)) {
 		dlsi_queue_leave(master, queue);
 		return NULL;
@@ -105,6 +125,7 @@ void dlsi_queue_leave(struct dlsi_master *master, struct queue *queue)
 	struct tenant *tenant = tenant_of(&queue->policy);
 	struct dlsi_id key = key_of(queue->class, tenant);
 
+	tenant->live_jobs--;
 	if (--queue->jobs)
 		return;
 	dlsi_map_remove(&master->queue_by_owners, &key);
@@ -178,19 +199,6 @@ static int set(
 	return 0;
 }
 
-static void describe(const struct dlsi_master *master, const struct tenant *tenant, cJSON *json)
-{
-	cJSON *quota;
-
-	cJSON_AddStringToObject(json, "tenant", tenant->name);
-	cJSON_AddNumberToObject(json, "weight", tenant->policy.weight);
-	quota = cJSON_AddObjectToObject(json, "quota");
-	for (unsigned i = 0; i < DLSI_RESOURCE_KINDS; i++)
-		if (tenant->quota.amount[i])
-			cJSON_AddNumberToObject(
-				quota, dlsi_kind_name(master, i), (double)tenant->quota.amount[i] / DLSI_RESOURCE_UNIT);
-}
-
 int dlsi_command_tenant(struct request *request)
 {
 	struct settings settings = {0};
@@ -205,7 +213,7 @@ int dlsi_command_tenant(struct request *request)
 	if (rc)
 		dlsi_kinds_unref(request->master, &settings.quota);
 	else
-		describe(request->master, tenant, request->answer);
+		dlsi_tenant_describe(request->master, tenant, request->answer);
 	dlsi_tenant_unref(request->master, tenant);
 	return rc;
 }

@@ -52,7 +52,7 @@ static struct dlsi_policy_expectation expect(
 	return (struct dlsi_policy_expectation){
 		.wait_ns = device->planned_ns > ran_ns ? device->planned_ns - ran_ns : 0,
 		.item_ns = service ? service->measured.item_ns : 0,
-		.tried = service != NULL,
+		.tried = service && (service->held || service->measured.item_ns),
 	};
 }
 

@@ -1,4 +1,5 @@
 /* The session's results: each item once to the program, acknowledged to the master, within the window. */
+#include "core/again.h"
 #include "core/session_state.h"
 
 #include "proto/bytes.h"
@@ -24,6 +25,7 @@ void dlsi_session_fetch_destroy(struct dlsi_session *session, struct fetch *fetc
 
 	dlsi_map_remove(&session->fetch_by_attempt, &key);
 	dlsi_list_remove(&fetch->node);
+	dlsi_again_free(session->alloc, &fetch->result.again);
 	dlsi_free(session->alloc, fetch);
 }
 
@@ -77,33 +79,62 @@ void dlsi_session_mark_dirty(struct dlsi_session *session, struct job *job, bool
 		session->ack_ns = due_ns;
 }
 
-/* Hands the items of a page that are new to the program. False if there were none. */
-static bool deliver(
-	struct dlsi_session *session, struct job *job, const struct dlsi_result *result, struct dlsi_payload payload)
+/* Of a run of final items, hands those that are new to the program, and returns how many they are. */
+static uint64_t deliver_run(struct dlsi_session *session, struct job *job, const struct dlsi_effect *like,
+	const struct dlsi_range *run, size_t *last_out)
 {
-	uint64_t added = 0, at = result->first;
-	size_t worker = dlsi_effects_store(session->link.effects, result->worker.data, result->worker.length);
+	uint64_t added = 0, at = run->first;
 
-	while ((at = dlsi_ranges_first_missing(&job->received, at)) < result->end) {
+	while ((at = dlsi_ranges_first_missing(&job->received, at)) < run->end) {
 		uint64_t known = dlsi_ranges_first_present(&job->received, at);
 		struct dlsi_effect *effect = dlsi_effects_add(session->link.effects, DLSI_EFFECT_DELIVER);
 
-		effect->job = job->id;
-		effect->attempt = result->attempt;
-		effect->payload = payload;
+		*effect = *like;
 		effect->first = at;
-		effect->end = known < result->end ? known : result->end;
-		effect->deliver.page_first = result->first;
-		effect->deliver.page_end = result->end;
-		effect->deliver.elapsed_ns = result->elapsed_ns;
-		effect->deliver.worker = worker;
-		effect->deliver.worker_length = result->worker.length;
+		effect->end = known < run->end ? known : run->end;
+		*last_out = session->link.effects->count;
 		at = effect->end;
 	}
-	if (dlsi_ranges_add(&job->received, result->first, result->end, &added))
+	if (dlsi_ranges_add(&job->received, run->first, run->end, &added))
 		session->link.failed = true;
+	return added;
+}
+
+/* Hands the items of a page that are new and final to the program. False if there were none. */
+static bool deliver(
+	struct dlsi_session *session, struct job *job, const struct dlsi_result *result, struct dlsi_payload payload)
+{
+	struct dlsi_effects *effects = session->link.effects;
+	struct dlsi_effect effect = {
+		.kind = DLSI_EFFECT_DELIVER, .job = job->id, .attempt = result->attempt, .payload = payload};
+	struct dlsi_finals finals = {.result = result, .at = result->first};
+	struct dlsi_range run;
+	uint64_t added = 0;
+	size_t last = 0;
+
+	effect.deliver.page_first = result->first;
+	effect.deliver.page_end = result->end;
+	effect.deliver.elapsed_ns = result->elapsed_ns;
+	effect.deliver.worker = dlsi_effects_store(effects, result->worker.data, result->worker.length);
+	effect.deliver.worker_length = result->worker.length;
+	while (dlsi_finals_next(&finals, &run))
+		added += deliver_run(session, job, &effect, &run, &last);
+	if (last) /* results are taken in order: until that one is, the page is kept */
+		effects->at[last - 1].deliver.bytes = payload.bytes;
 	job->received_items += added;
 	return added != 0;
+}
+
+/* Whether the page has final items that have not come otherwise. */
+static bool is_needed(const struct job *job, const struct dlsi_result *result)
+{
+	struct dlsi_finals finals = {.result = result, .at = result->first};
+	struct dlsi_range run;
+
+	while (dlsi_finals_next(&finals, &run))
+		if (dlsi_ranges_first_missing(&job->received, run.first) < run.end)
+			return true;
+	return false;
 }
 
 /* The master need not keep this attempt's result any longer. */
@@ -149,7 +180,7 @@ static void begin_fetches(struct dlsi_session *session, struct job *job)
 	while (!job->over && !dlsi_list_empty(&job->offers)) {
 		struct fetch *fetch = dlsi_list_entry(job->offers.next, struct fetch, node);
 
-		if (dlsi_ranges_first_missing(&job->received, fetch->result.first) >= fetch->result.end) {
+		if (!is_needed(job, &fetch->result)) {
 			confirm(session, job, fetch->result.attempt);
 			dlsi_session_fetch_destroy(session, fetch);
 			continue;
@@ -211,6 +242,8 @@ static void keep_offer(struct dlsi_session *session, struct job *job, const stru
 	}
 	fetch->job = job;
 	fetch->result = *result;
+	if (!dlsi_again_keep(session->alloc, &fetch->result.again))
+		session->link.failed = true;
 	keep_text(fetch->worker, &fetch->result.worker);
 	keep_text(fetch->holder, &fetch->result.holder);
 	keep_text(fetch->holder_host, &fetch->result.holder_host);
@@ -243,7 +276,8 @@ void dlsi_session_result(struct dlsi_session *session, const struct dlsi_result 
 
 	if (job && !job->accepted) {
 		dlsi_releases_add(&session->link.releases, payload);
-	} else if (!job || result->first >= result->end || result->end > job->count) {
+	} else if (!job || result->first >= result->end || result->end > job->count ||
+		   !dlsi_again_is_sound(&result->again, result->first, result->end)) {
 		dlsi_releases_add(&session->link.releases, payload);
 		session->link.refused++;
 	} else if (result->frames || job->over) {

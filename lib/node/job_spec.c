@@ -34,6 +34,23 @@ static bool add_model(cJSON *json, const struct dlsi_blob *model)
 	       cJSON_AddNumberToObject(object, "bytes", (double)model->length);
 }
 
+static bool add_retries(cJSON *json, const struct dls_retry *retries)
+{
+	cJSON *object = retries && retries->failure ? cJSON_AddObjectToObject(json, "retry") : NULL, *rule;
+
+	if (!retries || !retries->failure)
+		return true;
+	for (; object && retries->failure; retries++) {
+		rule = cJSON_AddObjectToObject(object, retries->failure);
+		if (!rule || !cJSON_AddNumberToObject(rule, "times", retries->times) ||
+			(retries->wait_ms && !cJSON_AddNumberToObject(rule, "wait_ms", (double)retries->wait_ms)) ||
+			(retries->wait_most_ms &&
+				!cJSON_AddNumberToObject(rule, "wait_most_ms", (double)retries->wait_most_ms)))
+			return false;
+	}
+	return object != NULL;
+}
+
 static bool add_demands(cJSON *json, const struct dlsi_job_spec *spec)
 {
 	return (!spec->task_items || cJSON_AddNumberToObject(json, "task_items", spec->task_items)) &&
@@ -41,7 +58,8 @@ static bool add_demands(cJSON *json, const struct dlsi_job_spec *spec)
 	       dlsi_json_add_names(json, "labels", spec->labels) &&
 	       (!spec->time_limit_ms || cJSON_AddNumberToObject(json, "time_limit_ms", (double)spec->time_limit_ms)) &&
 	       (!spec->item_time_limit_ms ||
-		       cJSON_AddNumberToObject(json, "item_time_limit_ms", (double)spec->item_time_limit_ms));
+		       cJSON_AddNumberToObject(json, "item_time_limit_ms", (double)spec->item_time_limit_ms)) &&
+	       add_retries(json, spec->retries);
 }
 
 int dlsi_job_spec_write(const struct dlsi_alloc *alloc, const struct dlsi_job_spec *spec, char **json_out,
@@ -98,13 +116,16 @@ static int read_object(
 	const struct dlsi_alloc *alloc, const cJSON *json, struct dlsi_job_spec *spec, struct dls_error *err)
 {
 	static const char *const known[] = {"handler", "model", "params", "task_items", "resources", "labels",
-		"time_limit_ms", "item_time_limit_ms", NULL};
+		"time_limit_ms", "item_time_limit_ms", "retry", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(json, what, known, err);
 	const char *handler = dlsi_json_text(&reader, "handler", NULL);
-	const cJSON *model = dlsi_json_object(&reader, "model"), *params = dlsi_json_object(&reader, "params");
+	const cJSON *model = dlsi_json_object(&reader, "model"), *params = dlsi_json_object(&reader, "params"), *retry;
 
 	spec->task_items = (uint32_t)dlsi_json_integer(&reader, "task_items", 0, 0, DLSI_TASK_ITEMS);
 	spec->item_time_limit_ms = (uint64_t)dlsi_json_integer(&reader, "item_time_limit_ms", 0, 0, DLSI_TIME_LIMIT_MS);
+	retry = dlsi_json_object(&reader, "retry");
+	if (reader.rc == 0)
+		reader.rc = dlsi_retry_rules_read(retry, &spec->retry, err);
 	if (reader.rc)
 		return reader.rc;
 	if (!handler == !model)

@@ -2,7 +2,7 @@
  * by, and passes it on.
  *
  *   {"handler": NAME, "params": {...}, "task_items": N, "resources": {NAME: AMOUNT}, "labels": [NAME],
- *    "time_limit_ms": N, "item_time_limit_ms": N}
+ *    "time_limit_ms": N, "item_time_limit_ms": N, "retry": {...} (core/retry_rules.h)}
  *   {"model": {"bundle": HASH, "bytes": N}, ...}
  *
  * As everywhere in JSON, numbers in params are doubles; whole ones above 2^53 belong into strings. */
@@ -10,15 +10,17 @@
 #define DLSI_JOB_SPEC_H
 
 #include "base/error.h"
-#include "proto/record.h"
-#include <dlsched/resource.h>
+#include "core/retry_rules.h"
+#include <dlsched/job.h>
 
 struct dlsi_job_spec {
-	const char *handler;         /* NULL: it runs a model */
-	struct dlsi_blob model;      /* its bundle */
-	const char *params;          /* a JSON object; NULL is {} */
-	uint32_t task_items;         /* 0: the master divides */
-	uint64_t item_time_limit_ms; /* 0: none */
+	const char *handler;             /* NULL: it runs a model */
+	struct dlsi_blob model;          /* its bundle */
+	const char *params;              /* a JSON object; NULL is {} */
+	uint32_t task_items;             /* 0: the master divides */
+	uint64_t item_time_limit_ms;     /* 0: none */
+	struct dlsi_retry_rules retry;   /* only read; written is: */
+	const struct dls_retry *retries; /* as in dls_job_options */
 
 	/* The master's alone, so not read. As in dls_job_options. */
 	uint64_t time_limit_ms;

@@ -17,7 +17,7 @@ static int admit(void *ordered, const struct dlsi_policy_view *view, const struc
 		needed_ns = (double)pace.fastest_ns;
 	if (needed_ns <= left_ns)
 		return 0;
-	return dlsi_fail(err, DLS_ETIMEOUT,
+	return dlsi_fail(err, DLS_EEXPIRED,
 		"the job cannot meet its deadline in %.3g s: its items take all devices together %.3g s; give it more "
 		"time",
 		left_ns / 1e9, needed_ns / 1e9);

@@ -213,8 +213,19 @@ struct dlsi_assign {
 	uint16_t device;
 };
 
+/* In which way an item failed, as far as jobs tell them apart. */
+enum dlsi_failure {
+	DLSI_FAILURE_ERROR = 0,      /* running it: any but the other two */
+	DLSI_FAILURE_TIME_LIMIT = 1, /* it took longer than its job allows */
+	DLSI_FAILURE_INPUT = 2,      /* what it needs could not be had: its input, the list of inputs, the model */
+};
+
+enum { DLSI_FAILURES = 3 };
+
 /* The results of an attempt, worker to master and on to the client: one page (proto/page.h) with a row per item. frames
- * is 1 if the page follows as a payload frame; else the worker offers it as a blob under the job's token. */
+ * is 1 if the page follows as a payload frame; else the worker offers it as a blob under the job's token. `again` names
+ * items whose row is an error (core/again.h): to the master, those that failed in a way in which its job has items
+ * tried again; to the client, those that will be, so that their rows are nobody's results. */
 struct dlsi_result {
 	struct dlsi_id job;
 	uint64_t attempt;
@@ -228,6 +239,7 @@ struct dlsi_result {
 	struct dlsi_text holder; /* data endpoint of the worker; put in by the master, like the next two */
 	struct dlsi_text holder_host;
 	struct dlsi_text worker;
+	struct dlsi_numbers again; /* first, end, enum dlsi_failure, ... */
 };
 
 /* Client to master: which attempts' results it has, which offered ones it could not fetch, and its window now. */

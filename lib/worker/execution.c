@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "core/again.h"
 #include "worker/reads.h"
 #include "worker/result.h"
 #include "worker/rows.h"
@@ -38,7 +39,8 @@ struct task {
 	struct dlsi_work work;
 	struct dlsi_errand errand;
 	struct dlsi_buffer page;
-	uint32_t failed; /* items */
+	uint32_t failed;          /* items */
+	struct dlsi_buffer again; /* which of them are tried again */
 	uint64_t elapsed_ns;
 };
 
@@ -80,11 +82,29 @@ static void explain_lateness(struct task *task)
 			task->task.count, (double)limit_ms / 1000);
 }
 
+/* In what way items have failed that have got nothing. */
+static enum dlsi_failure missing_failure(const struct task *task, bool prepared)
+{
+	if (!prepared && !task->job->refused.code)
+		return DLSI_FAILURE_INPUT;
+	return dlsi_task_is_late(&task->task) ? DLSI_FAILURE_TIME_LIMIT : DLSI_FAILURE_ERROR;
+}
+
+static void finish(struct task *task, bool prepared)
+{
+	const struct dlsi_retry_rules *rules = &task->job->spec.retry;
+
+	dlsi_task_finish(&task->task, &task->why, &task->page, &task->failed);
+	if (task->failed && dlsi_retry_rules_any(rules))
+		dlsi_task_list_again(&task->task, missing_failure(task, prepared), rules, &task->again);
+}
+
 static void run(struct dlsi_work *work)
 {
 	struct task *task = dlsi_list_entry(work, struct task, work);
+	bool prepared = !task->why.code;
 
-	if (!dlsi_task_is_dropped(&task->task) && !task->why.code) {
+	if (!dlsi_task_is_dropped(&task->task) && prepared) {
 		dlsi_task_begin(&task->task);
 		if (task->model)
 			run_model(task);
@@ -93,7 +113,7 @@ static void run(struct dlsi_work *work)
 		explain_lateness(task);
 	}
 	if (!dlsi_task_is_dropped(&task->task))
-		dlsi_task_finish(&task->task, &task->why, &task->page, &task->failed);
+		finish(task, prepared);
 	dlsi_loop_post(task->worker->ctx->loop, &task->errand);
 }
 
@@ -123,6 +143,7 @@ static void destroy(struct task *task)
 	leave_room(&task->worker->input_room, task->input_bytes);
 	dlsi_worker_rows_fini(&task->rows);
 	dlsi_buffer_fini(&task->page);
+	dlsi_buffer_fini(&task->again);
 	dlsi_task_fini(&task->task);
 	if (task->model)
 		dlsi_worker_model_drop(task->model);
@@ -149,14 +170,20 @@ static void end(struct dlsi_errand *errand, int64_t now_ns)
 	struct task *task = dlsi_list_entry(errand, struct task, errand);
 	struct dls_worker *worker = task->worker;
 	struct dlsi_event event = {.kind = DLSI_EVENT_EXECUTED, .job = task->job->id, .attempt = task->task.attempt};
+	struct dlsi_buffer again = task->again; /* outlives the task */
 
+	dlsi_buffer_init(&task->again, &worker->ctx->alloc);
+	event.executed.again = dlsi_again_list(&again);
 	event.executed.elapsed_ns = task->elapsed_ns;
 	event.executed.failed = task->failed;
 	event.executed.dropped = dlsi_task_is_dropped(&task->task);
 	if (!event.executed.dropped)
 		attach_page(task, &event);
 	destroy(task);
+	if (again.failed)
+		worker->dialer.driver.failure = DLS_ENOMEM;
 	dlsi_driver_step(&worker->dialer.driver, now_ns, &event);
+	dlsi_buffer_fini(&again);
 	dlsi_dialer_end(&worker->dialer);
 }
 
@@ -291,6 +318,7 @@ int dlsi_worker_task_execute(struct dls_worker *worker, const struct dlsi_effect
 	dlsi_waiter_init(&task->waiter, look);
 	dlsi_worker_reads_init(&task->reads, job, &task->task.inputs, &task->waiter);
 	dlsi_buffer_init(&task->page, alloc);
+	dlsi_buffer_init(&task->again, alloc);
 	dlsi_list_append(&worker->tasks, &task->node);
 	dlsi_dialer_begin(&worker->dialer);
 	go_on(task);

@@ -4,6 +4,7 @@
 #include "base/export.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
+#include "core/again.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -162,6 +163,32 @@ int dlsi_task_finish(
 		return DLS_ENOMEM;
 	*failed_out = failed;
 	return 0;
+}
+
+static enum dlsi_failure failure_of(const struct dls_task *task, uint32_t item, enum dlsi_failure missing)
+{
+	const struct dlsi_field *error = task->outputs[item].fields;
+
+	if (item < task->inputs.row_count && !dlsi_task_inputs_of(&task->inputs, item, NULL))
+		return DLSI_FAILURE_INPUT;
+	if (!error)
+		return missing;
+	return error->code == DLS_ETIMEOUT && dlsi_task_is_late(task) ? DLSI_FAILURE_TIME_LIMIT : DLSI_FAILURE_ERROR;
+}
+
+void dlsi_task_list_again(const struct dls_task *task, enum dlsi_failure missing, const struct dlsi_retry_rules *rules,
+	struct dlsi_buffer *again)
+{
+	for (uint32_t i = 0; i < task->count; i++) {
+		const struct dlsi_task_output *output = &task->outputs[i];
+		struct dlsi_again item = {.first = task->first + i, .end = task->first + i + 1};
+
+		if (output->fields && output->fields->form != DLSI_FORM_ERROR)
+			continue;
+		item.failure = failure_of(task, i, missing);
+		if (rules->of[item.failure].times)
+			dlsi_again_add(again, &item);
+	}
 }
 
 DLS_EXPORT uint32_t dls_task_items(const struct dls_task *task)

@@ -5,6 +5,7 @@
 #ifndef DLSI_TASK_H
 #define DLSI_TASK_H
 
+#include "core/retry_rules.h"
 #include "worker/task_input.h"
 #include <dlsched/worker.h>
 #include <stdatomic.h>
@@ -50,5 +51,10 @@ bool dlsi_task_is_complete(const struct dls_task *task);
  * `missing`. *failed_out counts the error rows. Errors: DLS_ENOMEM. */
 int dlsi_task_finish(
 	struct dls_task *task, const struct dls_error *missing, struct dlsi_buffer *page, uint32_t *failed_out);
+
+/* After the end: lists the failed items (core/again.h) that the rules have tried again. Those that were given nothing,
+ * and have their inputs, failed in the way `missing`. A failure shows in again->failed. */
+void dlsi_task_list_again(const struct dls_task *task, enum dlsi_failure missing, const struct dlsi_retry_rules *rules,
+	struct dlsi_buffer *again);
 
 #endif

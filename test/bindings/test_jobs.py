@@ -313,7 +313,7 @@ def test_jobs_have_limits_and_wait_for_others(client, worker):
     after = client.job(handler="echo", after=[late], after_when="ended").add(numpy.zeros(1)).submit()
     assert [type(result.error) for result in late] == [errors.ETIMEOUT]
     assert [result.error for result in after] == [None]
-    with pytest.raises(errors.ELIMIT, match="deadline"):
+    with pytest.raises(errors.EEXPIRED, match="deadline"):
         list(client.job(handler="sleepy", deadline=0.05).add(numpy.zeros(1)).submit())
     for options in (dict(deadline=-0.001), dict(after_when="ended"), dict(after=["x"], after_when="never")):
         with pytest.raises(errors.EINVAL):

@@ -15,6 +15,7 @@ STRUCTS = {
     "dls_tensor": _library.Tensor,
     "dls_client_options": _library.ClientOptions,
     "dls_job_options": _library.JobOptions,
+    "dls_retry": _library.Retry,
     "dls_job_progress": _library.JobProgress,
     "dls_jobs_options": _library.JobsOptions,
     "dls_tenant_options": _library.TenantOptions,

@@ -81,8 +81,8 @@ static int run_hold(void *run_arg, struct dls_task *task)
 
 static int run_odd_fails(void *run_arg, struct dls_task *task)
 {
-	(void)run_arg;
 	for (uint32_t item = 0; item < dls_task_items(task); item++) {
+		note(run_arg, dls_task_item_number(task, item));
 		if (dls_task_item_number(task, item) % 2)
 			(void)dls_task_fail(task, item, DLS_EFORMAT, "this number is odd");
 		else

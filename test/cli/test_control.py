@@ -277,3 +277,42 @@ def test_100_000_tasks_cancelled_at_once(programs, tmp_path, numbers):
     assert programs.submit(master, "run", "--handler", "number", *numbers(3)).code == 0
     status = programs.submit(master, "status", "--json").objects()[0]
     assert (status["refused_messages"], status["refused_transitions"]) == (0, 0)
+
+
+def test_tenants_are_told_what_they_have_used(programs, numbers):
+    master = programs.master()
+    programs.handler(master, "h1")
+    run = programs.submit(master, "run", "--tenant", "anna", "--handler", "odd-fails", *numbers(4))
+    assert run.code == 1
+    programs.submit(master, "admin", "tenant", "set", "night", "--weight", 2, "--resource", "devices=3")
+    (page,) = programs.submit(master, "admin", "tenant", "list", "--json").objects()
+    tenants = {tenant["tenant"]: tenant for tenant in page["tenants"]}
+    assert {name: tenants["anna"][name] for name in ("jobs", "live_jobs", "items", "failed")} == {
+        "jobs": 1,
+        "live_jobs": 0,
+        "items": 4,
+        "failed": 2,
+    }
+    assert tenants["anna"]["result_bytes"] > 0 and tenants["anna"]["input_bytes"] > 0
+    assert (tenants["night"]["weight"], tenants["night"]["quota"], tenants["night"]["jobs"]) == (2, {"devices": 3}, 0)
+    shown = programs.submit(master, "admin", "tenant", "show", "anna", "--json").objects()
+    assert shown == [tenants["anna"]]
+    assert "device_seconds: " in programs.submit(master, "admin", "tenant", "show", "anna").out
+    unknown = programs.submit(master, "admin", "tenant", "show", "nobody")
+    assert (unknown.code, 'knows no tenant "nobody"' in unknown.err) == (4, True)
+
+
+def test_one_key_is_one_job(programs, numbers, tmp_path):
+    """The same once more takes the place of the first; something else is refused and leaves it alone."""
+    master = programs.master()
+    programs.handler(master, "h1")
+    run = ["run", "--key", "k", "--handler", "hold", "--params", json.dumps({"gate": str(tmp_path / "gate")})]
+    first = programs.start("dls-submit", "--master", master.endpoint, *run, *numbers(2))
+    wait_until(programs.journal, "the first item")
+    for words in ([*run, *numbers(3)], [*run, "--task-items", 1, *numbers(2)]):
+        other = programs.submit(master, *words)
+        assert (other.code, "there is a job under this key already" in other.err) == (4, True), other.err
+    second = programs.start("dls-submit", "--master", master.endpoint, *run, *numbers(2))
+    assert first.finish().code == 130
+    (tmp_path / "gate").touch()
+    assert second.finish().code == 0

@@ -314,13 +314,65 @@ def test_items_that_take_too_long_fail_alone(programs, numbers, tmp_path):
     assert "the job's limit of 0.05 s each" in ended.items()[0]["text"]
 
 
+def status_of_only_job(programs, master):
+    job = programs.submit(master, "list", "--json", "--state", "all").objects()[0]["jobs"][0]["job"]
+    return programs.submit(master, "status", job, "--json").objects()[0]
+
+
+def test_items_that_fail_are_tried_again(programs, numbers):
+    """As often as is said, and only those: what has a result is not run again."""
+    master = programs.master()
+    programs.handler(master, "h1")
+    words = ["--handler", "odd-fails", "--json", "--retry", "error=2,0.01", *numbers(4)]
+    ended = programs.submit(master, "run", *words)
+    assert ended.code == 1
+    assert ["error" in item for item in ended.items()] == [False, True, False, True]
+    ran = [item for _, item in programs.journal()]
+    assert [ran.count(item) for item in range(4)] == [1, 3, 1, 3]
+    status = status_of_only_job(programs, master)
+    assert (status["failed"], status["retried"]) == (2, 4)
+
+
+def test_a_late_item_is_tried_again_until_it_is_in_time(programs, numbers, tmp_path):
+    master = programs.master()
+    programs.handler(master, "h1")
+    words = ["--handler", "hold", "--params", json.dumps({"gate": str(tmp_path / "gate")}), "--item-time-limit", 0.05]
+    job = programs.start("dls-submit", "run", "--master", master.endpoint, "--retry=time_limit=1000", *words, *numbers(1))
+    wait_until(lambda: len(programs.journal()) > 2, "the third attempt")
+    status = status_of_only_job(programs, master)
+    assert (status["done"], status["failed"]) == (0, 0) and status["retried"] >= 2
+    (tmp_path / "gate").touch()
+    assert job.finish().code == 0
+
+
+def test_an_input_that_is_missing_for_a_while_is_read_later(programs, tmp_path):
+    """Above 64 KB it is read where it lies, when a worker wants it."""
+    file = tmp_path / "large.bin"
+    file.write_bytes(bytes(100000))
+    master = programs.master()
+    words = ["--handler", "number", "--retry", "input=1000,0.02,0.02", file]
+    job = programs.start("dls-submit", "run", "--master", master.endpoint, *words)
+    wait_until(lambda: programs.submit(master, "list", "--json").objects()[0]["jobs"], "the job")
+    file.rename(tmp_path / "away")
+    programs.handler(master, "h1")
+    wait_until(lambda: status_of_only_job(programs, master).get("retried", 0) > 2, "the third attempt")
+    (tmp_path / "away").rename(file)
+    assert job.finish().code == 0
+
+
+@pytest.mark.parametrize("text", ["error", "errors=1", "error=", "error=1,", "error=1,2,3,4", "error=1,-2", "error=1.5"])
+def test_retries_that_are_none(programs, text):
+    ended = programs.run("dls-submit", "run", "--handler", "h", "--retry", text, "x")
+    assert ended.code == 2 and f'--retry is "{text}"; it is error, time_limit or input' in ended.err
+
+
 def test_a_job_that_is_late_fails_with_a_sentence(programs, numbers, tmp_path):
     master = programs.master()
     programs.handler(master, "h1")
     words = ["--handler", "hold", "--params", json.dumps({"gate": str(tmp_path / "gate")}), *numbers(1)]
     for option, part in (("--deadline", "the job's deadline has passed"), ("--time-limit", "the job's time limit of 0.1 s")):
         ended = programs.submit(master, "run", option, 0.1, *words)
-        assert ended.code == 4 and part in ended.err, ended.err
+        assert ended.code == 5 and part in ended.err, ended.err
 
 
 def test_a_job_waits_for_another(programs, numbers, tmp_path):

@@ -16,13 +16,14 @@ static struct sim_job *find(struct sim *sim, struct sim_node *node, const struct
 }
 
 const struct sim_spec sim_specs[SIM_SPECS] = {
-	{"{\"handler\":\"work\"}", 0, 0, false},
-	{"{\"handler\":\"work\",\"resources\":{\"cores\":1}}", 1, 0, false},
-	{"{\"handler\":\"work\",\"resources\":{\"cores\":2,\"gpu\":1}}", 2, 1, false},
-	{"{\"handler\":\"work\",\"resources\":{\"cores\":2},\"labels\":[\"fast\"]}", 2, 0, true},
+	{"{\"handler\":\"work\"}", 0, 0, false, 0},
+	{"{\"handler\":\"work\",\"resources\":{\"cores\":1}}", 1, 0, false, 0},
+	{"{\"handler\":\"work\",\"resources\":{\"cores\":2,\"gpu\":1}}", 2, 1, false, 0},
+	{"{\"handler\":\"work\",\"resources\":{\"cores\":2},\"labels\":[\"fast\"]}", 2, 0, true, 0},
+	{"{\"handler\":\"work\",\"retry\":{\"error\":{\"times\":2,\"wait_ms\":20}}}", 0, 0, false, 2},
 };
 
-const struct sim_job *sim_client_job(const struct sim *sim, const struct dlsi_id *id)
+struct sim_job *sim_client_job(const struct sim *sim, const struct dlsi_id *id)
 {
 	for (unsigned i = 0; i < sim->client_count; i++)
 		for (unsigned j = 0; j < sim->clients[i].job_count; j++)
@@ -98,6 +99,7 @@ static void submit_another(struct sim *sim, struct sim_happening *happening)
 	drop_pages(job, INT64_MAX);
 	job->next = job->delivered = job->waiting = job->fetching = 0;
 	memset(job->received, 0, job->count / 8 + 1);
+	memset(job->failures, 0, job->count);
 	submit(sim, happening);
 }
 
@@ -122,6 +124,7 @@ static void set_job(struct sim *sim, struct sim_node *node, const struct sim_job
 	draw(sim, &place->id);
 	draw(sim, &place->token);
 	place->received = sim_calloc(place->count / 8 + 1);
+	place->failures = sim_calloc(sim->plan ? 1 : place->count);
 	dlsi_heap_init(&place->pages, &dlsi_alloc_libc);
 	sim_schedule(sim, begins_ns, node, submit)->job = place->id;
 }
@@ -158,6 +161,7 @@ void sim_client_clear(struct sim_node *node)
 {
 	for (unsigned i = 0; i < node->job_count; i++) {
 		free(node->jobs[i].received);
+		free(node->jobs[i].failures);
 		drop_pages(&node->jobs[i], INT64_MAX);
 		dlsi_heap_fini(&node->jobs[i].pages);
 	}
@@ -201,6 +205,17 @@ static void take(struct sim *sim, struct sim_happening *happening)
 	sim_node_step(sim, happening->at, &event);
 }
 
+/* What is delivered as failed has failed as often as its job allows; but where memory is short it is not tried again.
+ */
+static void check_failure(struct sim *sim, const struct sim_job *job, uint64_t attempt, uint64_t item)
+{
+	unsigned retries = sim_specs[job->spec].retries;
+
+	if (retries && sim_item_fails(sim, attempt, item) && job->failures[item] <= retries &&
+		!sim->master.memory.has_failed)
+		sim_fail(sim, "item %" PRIu64 " is delivered as failed after %u failures", item, job->failures[item]);
+}
+
 static void deliver(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
 {
 	struct sim_job *job = find(sim, node, &effect->job);
@@ -217,11 +232,13 @@ static void deliver(struct sim *sim, struct sim_node *node, const struct dlsi_ef
 			sim_fail(sim, "item %" PRIu64 " is delivered twice", item);
 		if (item >= job->next + job->window)
 			sim_fail(sim, "item %" PRIu64 " is beyond the window", item);
+		check_failure(sim, job, effect->attempt, item);
 		job->received[item / 8] |= (uint8_t)(1 << item % 8);
 		job->delivered++;
 		sim->delivered++;
 	}
-	add_page(job, effect->end, content->bytes);
+	if (effect->deliver.bytes)
+		add_page(job, effect->end, content->bytes);
 	sim_schedule(sim, sim->plan ? 0 : (int64_t)sim_below(sim, 20 * SIM_MS), node, take)->job = job->id;
 }
 

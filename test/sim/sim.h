@@ -122,9 +122,10 @@ struct sim_spec {
 	const char *json;
 	uint64_t cores, gpus;
 	bool labelled;
+	unsigned retries; /* how often what fails is tried again; 0: nothing fails */
 };
 
-enum { SIM_SPECS = 4 };
+enum { SIM_SPECS = 5 };
 
 extern const struct sim_spec sim_specs[SIM_SPECS]; /* the first one asks for nothing */
 
@@ -139,6 +140,7 @@ struct sim_job {
 	uint8_t state;
 	uint64_t next;     /* item that the program takes next */
 	uint8_t *received; /* a bit each */
+	uint8_t *failures; /* of each item, at any worker */
 	uint64_t delivered;
 	struct dlsi_heap pages;     /* delivered and not taken whole */
 	uint64_t waiting, fetching; /* bytes of these, and of fetches under way */
@@ -305,7 +307,7 @@ void sim_worker_clear(struct sim_node *node);
 void sim_client_start(struct sim *sim, struct sim_node *node);
 void sim_client_effect(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect);
 void sim_client_clear(struct sim_node *node);
-const struct sim_job *sim_client_job(const struct sim *sim, const struct dlsi_id *id); /* of any client; NULL */
+struct sim_job *sim_client_job(const struct sim *sim, const struct dlsi_id *id); /* of any client; NULL */
 
 /* tasks.c: what a worker was given to execute */
 void sim_tasks_init(struct sim_node *node);
@@ -313,6 +315,9 @@ void sim_tasks_clear(struct sim_node *node);
 void sim_task_execute(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect);
 void sim_task_cancel(struct sim_node *node, uint64_t attempt);
 void sim_task_recall(struct sim *sim, struct sim_node *node, uint64_t attempt);
+
+/* Whether the item fails in this attempt, if its job has failures. */
+bool sim_item_fails(const struct sim *sim, uint64_t attempt, uint64_t item);
 
 /* commands.c: what clients ask and tell the master. `number` of the happening is the command's. */
 void sim_command_ask(struct sim *sim, struct sim_happening *happening);

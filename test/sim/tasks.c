@@ -3,6 +3,7 @@
  * waits for its device, which executes one task at a time. */
 #include "test/sim/sim.h"
 
+#include "core/again.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,27 @@ static void unload(struct sim_task *task)
 	task->device->loads[task->spec]--;
 }
 
+bool sim_item_fails(const struct sim *sim, uint64_t attempt, uint64_t item)
+{
+	uint64_t mixed = (attempt ^ sim->seed << 32) * UINT64_C(0x9e3779b97f4a7c15) + item;
+
+	return (mixed * UINT64_C(0xbf58476d1ce4e5b9)) >> 62 == 0;
+}
+
+/* The items of the task that fail and are to be tried again. */
+static void list_again(const struct sim *sim, const struct sim_task *task, struct dlsi_buffer *again)
+{
+	struct sim_job *job = sim_client_job(sim, &task->content.job);
+
+	for (uint64_t item = task->content.first; job && sim_specs[task->spec].retries && item < task->content.end;
+		item++) {
+		if (!sim_item_fails(sim, task->content.attempt, item))
+			continue;
+		dlsi_again_add(again, &(struct dlsi_again){item, item + 1, DLSI_FAILURE_ERROR});
+		job->failures[item]++;
+	}
+}
+
 static struct dlsi_event end_task(struct sim *sim, struct sim_node *node, struct sim_task *task)
 {
 	struct dlsi_event event = {.kind = DLSI_EVENT_EXECUTED, .job = task->content.job};
@@ -106,12 +128,18 @@ static void executed(struct sim *sim, struct sim_happening *happening)
 	struct sim_node *node = happening->at;
 	struct sim_device *device = &node->devices[happening->number];
 	struct sim_task *task = dlsi_list_entry(device->ready.next, struct sim_task, queue);
-	struct dlsi_event event = end_task(sim, node, task);
+	struct dlsi_buffer again;
+	struct dlsi_event event;
 
+	dlsi_buffer_init(&again, &dlsi_alloc_libc);
+	list_again(sim, task, &again);
+	event = end_task(sim, node, task);
+	event.executed.again = dlsi_again_list(&again);
 	device->busy = false;
 	execute_next(sim, node, device);
 	read_on(sim, node);
 	sim_node_step(sim, node, &event);
+	dlsi_buffer_fini(&again);
 }
 
 static int64_t draw_duration(struct sim *sim)

@@ -17,12 +17,14 @@ static struct dlsi_change any_change(struct dlsi_rng *rng)
 		change.submit.token = change.job;
 		change.submit.count = dlsi_rng_next(rng);
 		change.submit.priority = (int32_t)dlsi_rng_next(rng);
+		change.submit.deadline_ns = dlsi_rng_next(rng);
 		change.submit.manifest.length = dlsi_rng_next(rng);
 		change.submit.manifest_head = (uint32_t)dlsi_rng_next(rng);
 		change.submit.spec = (struct dlsi_bytes){(const uint8_t *)text, (uint32_t)dlsi_rng_below(rng, 18)};
 	} else if (change.kind == DLSI_CHANGE_ITEMS) {
 		change.items.first = dlsi_rng_next(rng);
 		change.items.end = dlsi_rng_next(rng);
+		change.items.page_first = dlsi_rng_next(rng);
 	} else if (change.kind == DLSI_CHANGE_PAUSE) {
 		change.pause.paused = dlsi_rng_below(rng, 2);
 	} else if (change.kind == DLSI_CHANGE_PRIORITY) {

@@ -136,6 +136,7 @@ static void test_policies_and_tenants(void **state)
 	struct dls_tenant_options tenant = DLS_TENANT_OPTIONS_INIT;
 	struct control control;
 	struct dls_error error;
+	char *json;
 
 	(void)state;
 	tenant.weight = 2;
@@ -151,6 +152,15 @@ static void test_policies_and_tenants(void **state)
 	assert_int_equal(dls_client_set_policy(control.site.client, NULL, NULL, SITE_TIMEOUT_MS, NULL), DLS_EINVAL);
 	assert_int_equal(dls_client_set_tenant(control.site.client, "a", NULL, SITE_TIMEOUT_MS, NULL), 0);
 	assert_int_equal(dls_client_set_tenant(control.site.client, "a", &tenant, SITE_TIMEOUT_MS, NULL), 0);
+	assert_int_equal(dls_client_tenants(control.site.client, "a", NULL, SITE_TIMEOUT_MS, &json, NULL), 0);
+	assert_non_null(strstr(json, "\"quota\":{"));
+	dls_free(control.site.ctx, json);
+	assert_int_equal(dls_client_tenants(control.site.client, NULL, NULL, SITE_TIMEOUT_MS, &json, NULL), 0);
+	dls_free(control.site.ctx, json);
+	assert_int_equal(
+		dls_client_tenants(control.site.client, "b", NULL, SITE_TIMEOUT_MS, &json, NULL), DLS_ENOTFOUND);
+	assert_int_equal(dls_client_tenants(control.site.client, "", NULL, SITE_TIMEOUT_MS, &json, NULL), DLS_EINVAL);
+	assert_int_equal(dls_client_tenants(control.site.client, NULL, NULL, SITE_TIMEOUT_MS, NULL, NULL), DLS_EINVAL);
 	tenant.weight = NAN;
 	assert_int_equal(dls_client_set_tenant(control.site.client, "a", &tenant, SITE_TIMEOUT_MS, NULL), DLS_EINVAL);
 	tenant.weight = -1;

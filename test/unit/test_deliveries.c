@@ -44,7 +44,7 @@ static struct dlsi_frame *write_page(uint64_t first, uint64_t end)
 
 static struct dlsi_delivery *deliver(uint64_t page_first, uint64_t page_end, uint64_t first, uint64_t end)
 {
-	struct dlsi_delivery_facts facts = {first, end, page_first, page_end, 1000 * (page_end - page_first), {0}};
+	struct dlsi_delivery_facts facts = {first, end, page_first, page_end, 1000 * (page_end - page_first), 0, {0}};
 	struct dlsi_frame *frame = write_page(page_first, page_end);
 	struct dlsi_delivery *delivery;
 
@@ -143,7 +143,7 @@ static void test_what_waits_is_destroyed(void **state)
 static void test_what_is_no_page_gives_errors(void **state)
 {
 	static const uint8_t garbage[64] = "DLSP is not enough";
-	struct dlsi_delivery_facts facts = {0, 3, 0, 3, 0, {0}};
+	struct dlsi_delivery_facts facts = {0, 3, 0, 3, 0, 0, {0}};
 	struct dlsi_frame *frame = dlsi_frame_copy(unit_alloc(), garbage, sizeof garbage);
 	struct dlsi_delivery *delivery;
 	struct dls_result *result;
@@ -169,7 +169,7 @@ static void test_damaged_pages(void **state)
 	(void)state;
 	assert_true(dlsi_frame_size(whole) <= sizeof bytes);
 	for (size_t at = 0; at < 8 * dlsi_frame_size(whole); at++) {
-		struct dlsi_delivery_facts facts = {0, 5, 0, 5, 0, {0}};
+		struct dlsi_delivery_facts facts = {0, 5, 0, 5, 0, 0, {0}};
 		struct dlsi_delivery *delivery;
 		struct dlsi_frame *frame;
 
@@ -223,7 +223,7 @@ static void test_highest_values_have_indices(void **state)
 
 static void test_without_memory(void **state)
 {
-	struct dlsi_delivery_facts facts = {0, 3, 0, 3, 0, {0}};
+	struct dlsi_delivery_facts facts = {0, 3, 0, 3, 0, 0, {0}};
 	struct dlsi_frame *frame = write_page(0, 3);
 	struct dlsi_delivery *delivery;
 	struct dlsi_deliveries deliveries;

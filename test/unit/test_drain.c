@@ -69,6 +69,26 @@ static void test_recalled_tasks_go_to_others(void **state)
 	unit_machine_fini(&master);
 }
 
+/* A policy that waits for the first result of a device does not wait for one that will never come. */
+static void test_who_gave_its_only_task_back_is_tried_again(void **state)
+{
+	struct unit_machine master;
+	struct dlsi_assign task;
+
+	(void)state;
+	unit_master_init(&master, unit_alloc(), false);
+	unit_register_asker(&master);
+	cJSON_Delete(unit_ask(&master, "{\"command\":\"policy\",\"name\":\"feedback\"}"));
+	unit_register_worker(&master, ONE, 10, "one", 2, "work");
+	unit_machine_say(&master, UNIT_ASKER, unit_submit(1, 0, 1));
+	task = unit_assigned(&master, ONE, 0);
+	drain(&master, "drain", true, 1);
+	unit_machine_say(&master, ONE, handback(0, &task.attempt));
+	drain(&master, "undrain", false, 0);
+	assert_int_equal(unit_assigned(&master, ONE, 0).first, 0);
+	unit_machine_fini(&master);
+}
+
 /* A worker cannot give back what others have, nor what it has answered. */
 static void test_handing_back_what_is_not_its_own(void **state)
 {
@@ -267,6 +287,7 @@ static void test_worker_drains_without_a_master(void **state)
 	unit_machine_fini(&agent);
 }
 
-UNIT_MAIN(test_recalled_tasks_go_to_others, test_handing_back_what_is_not_its_own, test_a_drained_worker_gets_nothing,
-	test_worker_that_leaves, test_recall_at_the_worker, test_recall_while_registering, test_worker_drains,
+UNIT_MAIN(test_recalled_tasks_go_to_others, test_who_gave_its_only_task_back_is_tried_again,
+	test_handing_back_what_is_not_its_own, test_a_drained_worker_gets_nothing, test_worker_that_leaves,
+	test_recall_at_the_worker, test_recall_while_registering, test_worker_drains,
 	test_worker_drains_without_a_master)

@@ -1,6 +1,7 @@
 /* Memory that runs out at every request in turn, while each of the state machines lives a short life with a little of
  * everything: the step in which it happens says so, or it was not needed; the machine can be destroyed, and leaves
  * nothing. */
+#include "core/again.h"
 #include "test/unit/machine.h"
 #include "test/unit/unit.h"
 
@@ -16,9 +17,16 @@ static struct dlsi_assign assigned(const struct unit_machine *master, unsigned n
 
 static void finish_tasks(struct unit_machine *master)
 {
-	struct dlsi_assign tasks[2] = {assigned(master, 0), assigned(master, 1)};
+	struct dlsi_assign tasks[3] = {assigned(master, 0), assigned(master, 1), assigned(master, 2)};
 	const uint64_t attempts[2] = {tasks[0].attempt, tasks[1].attempt};
+	struct dlsi_record failed = unit_result(&tasks[2], 100, false);
+	struct dlsi_buffer again;
 
+	dlsi_buffer_init(&again, unit_alloc());
+	dlsi_again_add(&again, &(struct dlsi_again){tasks[2].first, tasks[2].end, DLSI_FAILURE_ERROR});
+	failed.result.again = dlsi_again_list(&again);
+	unit_machine_say(master, WORKER, failed);
+	dlsi_buffer_fini(&again);
 	unit_machine_say(master, WORKER, unit_result(&tasks[0], 100, false));
 	unit_machine_say(master, WORKER, unit_result(&tasks[1], 100000, true));
 	unit_ack(master, CLIENT, 1, attempts, 1, attempts + 1, 1);
@@ -34,10 +42,12 @@ static void live_as_master(struct unit_machine *master, unsigned moment)
 		unit_register_client(master, CLIENT, 1);
 		break;
 	case 1:
-		unit_machine_say(master, CLIENT, unit_spec(0, "{\"handler\":\"work\",\"task_items\":1}"));
+		unit_machine_say(master, CLIENT,
+			unit_spec(0, "{\"handler\":\"work\",\"task_items\":1,\"retry\":{\"error\":{\"times\":1,\"wait_"
+				     "ms\":20}}}"));
 		break;
 	case 2:
-		unit_register_worker(master, WORKER, 10, "one", 2, "work");
+		unit_register_worker(master, WORKER, 10, "one", 3, "work");
 		break;
 	case 3:
 		unit_machine_say(master, CLIENT, unit_submit(1, 0, 20));

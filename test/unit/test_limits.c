@@ -45,9 +45,10 @@ static void test_a_job_fails_at_its_deadline(void **state)
 	unit_machine_wait(&master, 99 * UNIT_MS);
 	assert_int_equal(unit_machine_count(&master, UNIT_ASKER, DLSI_END), 0);
 	unit_machine_wait(&master, UNIT_MS);
-	assert_ended(&master, DLSI_JOB_FAILED, DLS_ELIMIT, "the job's deadline has passed with 0 of its 1 items done");
+	assert_ended(
+		&master, DLSI_JOB_FAILED, DLS_EEXPIRED, "the job's deadline has passed with 0 of its 1 items done");
 	submit(&master, 2, 0, DLSI_DEADLINE_PASSED, "");
-	assert_int_equal(unit_refusal(&master, UNIT_ASKER), DLS_ELIMIT);
+	assert_int_equal(unit_refusal(&master, UNIT_ASKER), DLS_EEXPIRED);
 	submit(&master, 3, 0, UINT64_MAX, "");
 	assert_int_equal(unit_machine_count(&master, UNIT_ASKER, DLSI_ACCEPTED), 1);
 	unit_machine_fini(&master);
@@ -61,7 +62,7 @@ static void test_a_job_fails_at_its_time_limit(void **state)
 	begin(&master);
 	submit(&master, 1, SLOW, 0, "");
 	unit_machine_wait(&master, 200 * UNIT_MS);
-	assert_ended(&master, DLSI_JOB_FAILED, DLS_ELIMIT, "the job's time limit of 0.2 s has passed");
+	assert_ended(&master, DLSI_JOB_FAILED, DLS_EEXPIRED, "the job's time limit of 0.2 s has passed");
 	unit_machine_fini(&master);
 }
 

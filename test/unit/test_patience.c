@@ -79,7 +79,7 @@ static void test_bad_ends_come_at_once(void **state)
 	begin_master(&master);
 	submit(&master, 1);
 	unit_register_client(&master, OTHER, 2);
-	unit_machine_say(&master, OTHER, unit_spec(0, "{\"handler\":\"work\"}"));
+	unit_machine_say(&master, OTHER, unit_spec(0, "{\"handler\":\"work\",\"task_items\":1}"));
 	unit_machine_say(&master, OTHER, unit_submit(1, 0, 1));
 	assert_true(unit_machine_says(&master, CLIENT, DLSI_END, 0, &record));
 	assert_int_equal(record.end.code, DLS_ECANCELLED);

@@ -342,10 +342,10 @@ static void test_deadline_refuses_what_cannot_be_met(void **state)
 		cluster.devices[i].known_ns = 10 * MS;
 	assert_int_equal(cluster.ops->admit(cluster.policy, &cluster.view, &cluster.jobs[0], 199, &error), 0);
 	assert_int_equal(
-		cluster.ops->admit(cluster.policy, &cluster.view, &cluster.jobs[0], 201, &error), DLS_ETIMEOUT);
+		cluster.ops->admit(cluster.policy, &cluster.view, &cluster.jobs[0], 201, &error), DLS_EEXPIRED);
 	assert_non_null(strstr(error.text, "deadline"));
 	cluster.jobs[0].deadline_ns = 5 * MS; /* less than one item takes */
-	assert_int_equal(cluster.ops->admit(cluster.policy, &cluster.view, &cluster.jobs[0], 1, &error), DLS_ETIMEOUT);
+	assert_int_equal(cluster.ops->admit(cluster.policy, &cluster.view, &cluster.jobs[0], 1, &error), DLS_EEXPIRED);
 	end(&cluster);
 }
 

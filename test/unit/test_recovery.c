@@ -73,6 +73,34 @@ static void test_goes_on(void **state)
 	unit_machine_fini(&master);
 }
 
+/* The log does not say how much of a deadline has passed: it begins anew, and then holds. */
+static void test_a_deadline_outlives_the_master(void **state)
+{
+	struct dlsi_change with = submit(1, 3, work), without = submit(2, 3, work);
+	struct dlsi_event persisted = {.kind = DLSI_EVENT_PERSISTED};
+	const struct dlsi_effect *append;
+	struct dlsi_change change;
+	struct unit_machine master;
+
+	(void)state;
+	with.submit.deadline_ns = 100 * (uint64_t)UNIT_MS;
+	unit_master_init(&master, unit_alloc(), true);
+	assert_int_equal(replay(&master, 1, &with), 0);
+	assert_int_equal(replay(&master, 2, &without), 0);
+	persisted.persisted.index = 2;
+	unit_machine_step(&master, persisted);
+	unit_machine_wait(&master, 99 * UNIT_MS);
+	assert_null(unit_machine_does(&master, DLSI_EFFECT_APPEND, 0));
+	unit_machine_wait(&master, UNIT_MS);
+	append = unit_machine_does(&master, DLSI_EFFECT_APPEND, 0);
+	assert_non_null(append);
+	assert_true(dlsi_change_read(master.effects.arena.data + append->block, append->block_length, &change));
+	assert_int_equal(change.kind, DLSI_CHANGE_END);
+	assert_int_equal(change.job.bytes[0], 1);
+	assert_int_equal(change.end.code, DLS_EEXPIRED);
+	unit_machine_fini(&master);
+}
+
 static void test_records_that_no_master_writes(void **state)
 {
 	const struct dlsi_change bad[] = {submit(1, 3, work), submit(2, 0, work), submit(2, UINT64_MAX, work),
@@ -114,4 +142,5 @@ static void test_configurations_that_cannot_work(void **state)
 	assert_null(master);
 }
 
-UNIT_MAIN(test_goes_on, test_records_that_no_master_writes, test_configurations_that_cannot_work)
+UNIT_MAIN(test_goes_on, test_a_deadline_outlives_the_master, test_records_that_no_master_writes,
+	test_configurations_that_cannot_work)

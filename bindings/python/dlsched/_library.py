@@ -66,6 +66,10 @@ class ClientOptions(Sized):
     ]
 
 
+class Retry(ctypes.Structure):
+    _fields_ = [("failure", c_char_p), ("times", c_uint32), ("wait_ms", c_uint64), ("wait_most_ms", c_uint64)]
+
+
 class JobOptions(Sized):
     _fields_ = [
         ("size", c_size_t),
@@ -86,6 +90,7 @@ class JobOptions(Sized):
         ("item_time_limit_ms", c_uint64),
         ("after", POINTER(c_char_p)),
         ("after_when", c_char_p),
+        ("retries", POINTER(Retry)),
     ]
 
 

@@ -22,6 +22,7 @@ ERRORS = (
     ("DLS_EHANDLER", -18, "handler failed", 1, 500, False),
     ("DLS_ELOST", -19, "lost with the process that held it", 1, 502, True),
     ("DLS_EDENIED", -20, "not allowed", 4, 403, False),
+    ("DLS_EEXPIRED", -21, "deadline or time limit passed", 5, 504, False),
 )
 
 # numpy's name, value, bytes of one element

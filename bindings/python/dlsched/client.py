@@ -75,13 +75,13 @@ class Client(Handle):
     ):
         """A new job for a model folder, or for the handlers that workers registered under a name.
 
-        `params` is a dict for the handler. A job of another client under the same `key` is ended by this one.
+        `params` is a dict for the handler. Of another client the same under this `key` is ended by this one, another EEXISTS.
         `task_items` is how many items go to a worker at once (0: chosen from the measured time of an item).
         jobs() finds it by its `name` and by each of its `tags`. `resources` are amounts by name that each of its tasks
         takes of a worker while it runs, {"cores": 2}; `labels` are those that a worker must have.
 
         `deadline` is in how many seconds from submit() it must be done, `time_limit` how many it may take once it may
-        run, or it fails with ELIMIT; `item_time_limit` how many a task may take for each of its items, or those fail
+        run, or it fails with EEXPIRED; `item_time_limit` how many a task may take for each of its items, or those fail
         that have no result by then. It waits `after` other jobs, Jobs or ids, until all have "ended", have "succeeded",
         or "any" has ended (`after_when`).
         """

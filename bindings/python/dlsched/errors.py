@@ -12,6 +12,7 @@ _BUILTIN = {
     "DLS_ENOMEM": (MemoryError,),
     "DLS_ENOTFOUND": (FileNotFoundError,),
     "DLS_ETIMEOUT": (TimeoutError,),
+    "DLS_EEXPIRED": (TimeoutError,),
     "DLS_EUNREACHABLE": (ConnectionError,),
 }
 
