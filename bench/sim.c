@@ -9,7 +9,9 @@
  *
  * `sim.MODEL.nN.PLACE` is the speed-up over the largest that is possible: the bound is the smaller of what all devices
  * compute with the best batch and what the links of those who hold inputs carry. The job is as long as the bound needs
- * a minute for. Arguments choose among the figures by the beginning of their names. */
+ * a minute for. `sim.spread.n100` is a job of one item a worker whose model of 100 MB only the client has: how much
+ * longer the links must at least take for one copy than it takes until all is done. Arguments choose among the figures
+ * by the beginning of their names. */
 #include "test/sim/sim.h"
 #include "policy/registry.h"
 #include <inttypes.h>
@@ -25,6 +27,8 @@ enum {
 	WORKER_FILE = 256,
 	LARGEST_BATCH = 5 /* 32 */,
 	MIXED = 30,
+	SPREAD = 100,
+	SPREAD_BYTES = 100000000,
 	PAGE_BYTES = 131072,
 	GROWING_PAGES = 2048
 };
@@ -169,11 +173,9 @@ static void tell(const char *figure, double value, const char *unit, const char 
 	fflush(stdout);
 }
 
-/* Runs a job for which the bound needs so long, and returns how long it took and how long it would at best. */
-static double run_job(const struct world *world, unsigned workers, const struct dlsi_policy_ops *policy, int64_t job_ns,
-	double *best_out, char more_out[500])
+static struct sim_plan plan_of(const struct world *world, unsigned workers, const struct dlsi_policy_ops *policy)
 {
-	struct sim_plan plan = {
+	return (struct sim_plan){
 		.workers = workers,
 		.stores = world->place == 'b' ? STORES : 0,
 		.window_bytes = WINDOW_BYTES,
@@ -188,6 +190,13 @@ static double run_job(const struct world *world, unsigned workers, const struct 
 		.holder = holder,
 		.arg = world,
 	};
+}
+
+/* Runs a job for which the bound needs so long, and returns how long it took and how long it would at best. */
+static double run_job(const struct world *world, unsigned workers, const struct dlsi_policy_ops *policy, int64_t job_ns,
+	double *best_out, char more_out[500])
+{
+	struct sim_plan plan = plan_of(world, workers, policy);
 	double compute = compute_bound(world), links = link_bound(world, workers), one = compute / workers, seconds;
 	clock_t begin = clock();
 
@@ -236,6 +245,25 @@ static void measure_mix(const struct dlsi_policy_ops *policy)
 	free(world.speeds);
 }
 
+/* One item a worker, of a model that only the client has. */
+static void measure_spread(const struct dlsi_policy_ops *policy)
+{
+	struct world world = {.model = &models[0], .place = 'c'};
+	struct sim_plan plan = plan_of(&world, SPREAD, policy);
+	char more[500];
+	double seconds, best = (double)SPREAD_BYTES / LINK_BYTES_PER_S;
+
+	draw_speeds(&world, SPREAD);
+	plan.items = SPREAD;
+	plan.head_bytes = head_bytes(plan.items);
+	plan.model_bytes = SPREAD_BYTES;
+	seconds = run(&plan);
+	snprintf(more, sizeof more, ", \"policy\": \"%s\", \"seconds\": %.4g, \"bound_seconds\": %.4g", policy->name,
+		seconds, best);
+	tell("sim.spread.n100", best / seconds, "ratio", "higher", 0.1, more);
+	free(world.speeds);
+}
+
 static bool is_wanted(int argc, char **argv, const char *figure)
 {
 	for (int i = 1; i < argc; i++)
@@ -267,6 +295,9 @@ int main(int argc, char **argv)
 		for (unsigned workers = 10; workers <= 10000; workers *= 10)
 			for (char place = 'a'; place <= 'c'; place++)
 				measure_all(argc, argv, &models[i], workers, place);
+	if (is_wanted(argc, argv, "sim.spread.n100") &&
+		dlsi_policy_find(dlsi_policies, policies[0], &policy, NULL) == 0)
+		measure_spread(policy);
 	if (is_wanted(argc, argv, "sched.feedback.makespan") &&
 		dlsi_policy_find(dlsi_policies, "feedback", &policy, NULL) &&
 		dlsi_policy_find(dlsi_policies, policies[0], &policy, NULL))

@@ -159,6 +159,8 @@ static void drop_task(struct dlsi_agent *agent, struct task *task)
 
 static void forget_job(struct dlsi_agent *agent, struct job *job)
 {
+	if (job->seeks)
+		dlsi_agent_tell_found(agent, &job->id, NULL);
 	dlsi_list_each (node, &job->tasks)
 		drop_task(agent, dlsi_list_entry(node, struct task, node));
 	dlsi_effects_add(agent->link.effects, DLSI_EFFECT_JOB_CLOSE)->job = job->id;
@@ -265,6 +267,8 @@ static void resume(struct dlsi_agent *agent)
 		}
 		if (dlsi_list_empty(&job->tasks))
 			forget_job(agent, job);
+		else if (job->seeks)
+			dlsi_agent_seek_again(agent, &job->id);
 	}
 }
 
@@ -457,6 +461,9 @@ static void take_record(
 	case DLSI_FORGET:
 		take_forget(agent, &record->forget);
 		break;
+	case DLSI_FOUND:
+		dlsi_agent_found(agent, &record->found);
+		break;
 	case DLSI_TAKEN:
 		take_taken(agent, &record->taken);
 		break;
@@ -498,14 +505,6 @@ static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *eve
 		post_result(agent, task);
 }
 
-/* While there is no master nobody can be called; who fetches calls again. */
-static void call(struct dlsi_agent *agent, const struct dlsi_id *job)
-{
-	struct dlsi_record record = {.kind = DLSI_CALL, .call = {.job = *job}};
-
-	dlsi_agent_post(agent, &record);
-}
-
 static void turn(struct dlsi_agent *agent)
 {
 	if (agent->handback.length)
@@ -531,8 +530,11 @@ void dlsi_agent_step(
 	case DLSI_EVENT_STOP:
 		dlsi_link_leave(&agent->link, "the worker ends");
 		break;
+	case DLSI_EVENT_SEEK:
+		dlsi_agent_seek(agent, event);
+		break;
 	case DLSI_EVENT_CALL:
-		call(agent, &event->job);
+		dlsi_agent_call(agent, &event->job);
 		break;
 	case DLSI_EVENT_DRAIN:
 		dlsi_agent_leave_soon(agent);

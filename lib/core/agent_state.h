@@ -11,6 +11,7 @@ struct job {
 	struct dlsi_list node;
 	struct dlsi_id id;
 	struct dlsi_payload manifest;
+	bool seeks; /* its model, and nobody has said where it is */
 	struct dlsi_list tasks;
 };
 
@@ -39,9 +40,21 @@ struct dlsi_agent {
 	struct dlsi_map job_by_id, task_by_attempt;
 };
 
-/* agent.c: what both parts need */
+/* agent.c: what all parts need */
 struct task *dlsi_agent_find_task(const struct dlsi_agent *agent, uint64_t attempt);
 void dlsi_agent_post(struct dlsi_agent *agent, const struct dlsi_record *record);
+
+/* agent_models.c: the driver asks for the model of a job, or says how it stands with it. What cannot be asked now is
+ * asked for when there is a master again. */
+void dlsi_agent_seek(struct dlsi_agent *agent, const struct dlsi_event *event);
+void dlsi_agent_seek_again(struct dlsi_agent *agent, const struct dlsi_id *job);
+void dlsi_agent_found(struct dlsi_agent *agent, const struct dlsi_found *record);
+
+/* The model of a job is where the record says; NULL: at the job's client, as far as anybody knows. */
+void dlsi_agent_tell_found(struct dlsi_agent *agent, const struct dlsi_id *job, const struct dlsi_found *record);
+
+/* The job's client is to connect here. While there is no master nobody can be called; who fetches calls again. */
+void dlsi_agent_call(struct dlsi_agent *agent, const struct dlsi_id *job);
 
 /* agent_drain.c: tasks that are handed back, and a worker that is to leave. What is handed back is told at the end of
  * the turn, or at once with what waits. */

@@ -18,6 +18,7 @@ enum dlsi_event_kind {
 	DLSI_EVENT_CONSUMED,  /* client: the program has taken results; room in the job's window */
 	DLSI_EVENT_CANCEL,    /* client: end a job; worker: not used */
 	DLSI_EVENT_COMMAND,   /* client: ask the master something */
+	DLSI_EVENT_SEEK,      /* worker: how it stands with the model of a job; DLSI_EFFECT_FOUND answers */
 	DLSI_EVENT_CALL,      /* worker: nobody can connect to the job's holder, which is to connect here */
 	DLSI_EVENT_DRAIN,     /* worker: begin nothing more; DLSI_NOTICE_DRAINED says when nothing is left */
 	DLSI_EVENT_STOP,      /* say goodbye to the peers; nothing but destroy follows */
@@ -73,6 +74,10 @@ struct dlsi_event {
 			uint64_t next;  /* all items below have been taken */
 			uint64_t bytes; /* of results that wait to be taken */
 		} consumed;
+		struct {
+			uint8_t state; /* enum dlsi_seek_state */
+			uint64_t bytes, elapsed_ns;
+		} seek;
 		struct {
 			uint64_t number;
 			struct dlsi_bytes json;

@@ -31,7 +31,7 @@ static int check_config(const struct dlsi_master_config *config, struct dls_erro
 static void init_maps(struct dlsi_master *master)
 {
 	struct dlsi_map *const maps[] = {&master->worker_by_incarnation, &master->worker_by_name,
-		&master->client_by_incarnation, &master->handler_by_name, &master->spec_by_key,
+		&master->client_by_incarnation, &master->handler_by_name, &master->spec_by_key, &master->model_by_key,
 		&master->task_by_attempt, &master->known, &master->class_by_key, &master->tenant_by_name,
 		&master->queue_by_owners, &master->stopped};
 
@@ -128,6 +128,7 @@ void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effect
 	dlsi_map_fini(&master->handler_by_name);
 	dlsi_index_fini(&master->job_by_id);
 	dlsi_map_fini(&master->spec_by_key);
+	dlsi_map_fini(&master->model_by_key);
 	dlsi_map_fini(&master->class_by_key);
 	dlsi_map_fini(&master->tenant_by_name);
 	dlsi_map_fini(&master->queue_by_owners);
@@ -282,6 +283,9 @@ static bool take_from_worker(struct dlsi_master *master, struct worker *worker, 
 		return dlsi_task_result(master, worker, &record->result, payload);
 	case DLSI_HANDBACK:
 		dlsi_worker_handback(master, worker, &record->handback);
+		return true;
+	case DLSI_SEEK:
+		dlsi_worker_seek(master, worker, &record->seek);
 		return true;
 	case DLSI_CALL:
 		pass_call(master, worker, &record->call.job);

@@ -32,10 +32,11 @@ static int read_members(struct dlsi_master *master, const cJSON *json, struct sp
 		"time_limit_ms", "item_time_limit_ms", "retry", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(json, "the job specification", known, err);
 	const char *handler = dlsi_json_text(&reader, "handler", NULL);
+	const cJSON *model = dlsi_json_object(&reader, "model");
 	const cJSON *resources = dlsi_json_object(&reader, "resources"), *labels = dlsi_json_array(&reader, "labels"),
 		    *retry = dlsi_json_object(&reader, "retry");
 
-	if (dlsi_json_object(&reader, "model")) {
+	if (model) {
 		if (handler && reader.rc == 0)
 			reader.rc = dlsi_fail(err, DLS_EINVAL, "the job specification has both a model and a handler");
 		handler = DLSI_HANDLER_MODEL;
@@ -50,6 +51,9 @@ static int read_members(struct dlsi_master *master, const cJSON *json, struct sp
 	reader.rc = read_retry(master, retry, &spec->retry, err);
 	if (reader.rc)
 		return reader.rc;
+	spec->model = model ? dlsi_model_ref(master, model) : NULL;
+	if (model && !spec->model)
+		return dlsi_fail_memory(err);
 	return dlsi_class_intern(master, json, dlsi_text_of(handler), resources, labels, &spec->class, err);
 }
 
@@ -98,6 +102,7 @@ static void destroy(struct dlsi_master *master, struct spec *spec)
 {
 	dlsi_class_unref(master, spec->class);
 	dlsi_free(master->alloc, spec->retry);
+	dlsi_model_unref(master, spec->model);
 	dlsi_free(master->alloc, spec->json);
 	dlsi_free(master->alloc, spec);
 }

@@ -105,10 +105,11 @@ struct worker {
 	uint16_t label_count;
 	struct dlsi_resources capacity, reserved; /* the latter by its devices, never more than the former */
 	struct dlsi_list stakes;
-	struct dlsi_list tasks;   /* that it has not answered, in the order in which they were given */
-	struct dlsi_list offers;  /* tasks whose results it keeps */
-	struct dlsi_list jobs;    /* acquaintances */
-	struct dlsi_buffer taken; /* u64 each: attempts to confirm in the next message */
+	struct dlsi_list tasks;         /* that it has not answered, in the order in which they were given */
+	struct dlsi_list offers;        /* tasks whose results it keeps */
+	struct dlsi_list jobs;          /* acquaintances */
+	struct dlsi_list copies, loads; /* of models (master_models.c) */
+	struct dlsi_buffer taken;       /* u64 each: attempts to confirm in the next message */
 	uint64_t done_items;
 };
 
@@ -152,6 +153,7 @@ struct spec {
 	uint8_t *json;
 	uint32_t length;
 	struct class *class;
+	struct model *model;            /* NULL: its jobs have a handler */
 	uint32_t task_items;            /* 0: the master divides */
 	struct dlsi_retry_rules *retry; /* NULL: nothing is tried again */
 	uint64_t time_limit_ns;         /* of each of its jobs, from when it may run; 0: none */
@@ -301,7 +303,8 @@ struct dlsi_master {
 	uint64_t changes;         /* counts them */
 	struct dlsi_map worker_by_incarnation, worker_by_name, client_by_incarnation, handler_by_name;
 	struct dlsi_index job_by_id;
-	struct dlsi_map spec_by_key, class_by_key, tenant_by_name, queue_by_owners, task_by_attempt, known;
+	struct dlsi_map spec_by_key, model_by_key, class_by_key, tenant_by_name, queue_by_owners, task_by_attempt,
+		known;
 	struct dlsi_list loaded[DLSI_DEVICE_CREDITS]; /* devices with a free credit, by the tasks they hold */
 	uint64_t loads;                               /* bit n: loaded[n] may have some */
 	const struct dlsi_policy_ops *policy_ops;
@@ -428,6 +431,19 @@ struct spec *dlsi_spec_intern(
 	struct dlsi_master *master, struct client *payer, struct dlsi_bytes json, struct dls_error *err);
 void dlsi_spec_forget_payer(struct client *payer);
 void dlsi_spec_unref(struct dlsi_master *master, struct spec *spec);
+
+/* master_models.c: the model that a specification names, its member `model`, with a reference; NULL: memory is
+ * exhausted
+ */
+struct model *dlsi_model_ref(struct dlsi_master *master, const cJSON *json);
+void dlsi_model_unref(struct dlsi_master *master, struct model *model);
+
+/* How a worker stands with the model of a job. */
+void dlsi_worker_seek(struct dlsi_master *master, struct worker *worker, const struct dlsi_seek *record);
+
+/* What the worker had asked for it asks for again, if it still wants it; or it has gone with all it had. */
+void dlsi_worker_forget_loads(struct dlsi_master *master, struct worker *worker);
+void dlsi_worker_forget_models(struct dlsi_master *master, struct worker *worker);
 
 /* master_about.c: what a submission says of its job alone. *about_out is freed by the caller; NULL where nothing is
  * said. Errors: DLS_EFORMAT, DLS_EINVAL, DLS_ELIMIT, DLS_ENOMEM. */

@@ -202,6 +202,8 @@ static struct worker *create(struct dlsi_master *master, const struct dlsi_regis
 	dlsi_list_init(&worker->offers);
 	dlsi_list_init(&worker->jobs);
 	dlsi_list_init(&worker->stakes);
+	dlsi_list_init(&worker->copies);
+	dlsi_list_init(&worker->loads);
 	dlsi_buffer_init(&worker->taken, master->alloc);
 	worker->grace.kind = TIMER_WORKER_GRACE;
 	worker->incarnation = record->incarnation;
@@ -259,6 +261,7 @@ void dlsi_worker_destroy(struct dlsi_master *master, struct worker *worker)
 	}
 	dlsi_list_each (node, &worker->jobs)
 		dlsi_master_part(master, dlsi_list_entry(node, struct acquaintance, worker_node));
+	dlsi_worker_forget_models(master, worker);
 	dlsi_master_stop_timer(master, &worker->grace);
 	dlsi_map_remove(&master->worker_by_incarnation, &key);
 	dlsi_map_remove(&master->worker_by_name, &name);
@@ -347,6 +350,7 @@ static void reconcile(struct dlsi_master *master, struct worker *worker, struct 
 
 	dlsi_list_each (node, &worker->jobs)
 		dlsi_master_part(master, dlsi_list_entry(node, struct acquaintance, worker_node));
+	dlsi_worker_forget_loads(master, worker);
 	dlsi_list_each (node, &worker->tasks)
 		dlsi_list_entry(node, struct task, worker_node)->presented = false;
 	recognise(master, worker, rest);

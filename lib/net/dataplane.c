@@ -29,6 +29,7 @@ struct dlsi_dataplane {
 	pthread_t thread;
 	bool has_thread;
 	int wake;
+	atomic_ullong taken;
 
 	pthread_mutex_t lock;   /* of what follows */
 	struct dlsi_list all;   /* every transfer that has not ended */
@@ -61,6 +62,8 @@ static void ended(void *arg, struct dlsi_transfer *transfer, int code, const str
 	pthread_mutex_lock(&plane->lock);
 	dlsi_list_remove(&transfer->in_all);
 	pthread_mutex_unlock(&plane->lock);
+	if (code == 0 && !transfer->offer)
+		atomic_fetch_add_explicit(&plane->taken, transfer->fetch.length, memory_order_relaxed);
 	dlsi_transfer_end(transfer, code, err);
 }
 
@@ -371,4 +374,10 @@ void dlsi_dataplane_cancel(struct dlsi_dataplane *plane, uint64_t number)
 	}
 	pthread_mutex_unlock(&plane->lock);
 	wake(plane);
+}
+
+struct dlsi_dataplane_counts dlsi_dataplane_counts(const struct dlsi_dataplane *plane)
+{
+	return (struct dlsi_dataplane_counts){.given = dlsi_offers_given(plane->offers),
+		.taken = atomic_load_explicit(&plane->taken, memory_order_relaxed)};
 }

@@ -52,6 +52,13 @@ int dlsi_dataplane_fetch(
 int dlsi_dataplane_serve(
 	struct dlsi_dataplane *plane, const char *endpoint, const struct dlsi_id *token, struct dls_error *err);
 
+/* Bytes of blobs that other processes have been given and that have come from them, since it was made. */
+struct dlsi_dataplane_counts {
+	uint64_t given, taken;
+};
+
+struct dlsi_dataplane_counts dlsi_dataplane_counts(const struct dlsi_dataplane *plane);
+
 /* The fetch ends with DLS_ECANCELLED as soon as the plane's thread comes to it, unless it has ended. */
 void dlsi_dataplane_cancel(struct dlsi_dataplane *plane, uint64_t number);
 

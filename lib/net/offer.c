@@ -36,6 +36,7 @@ struct dlsi_offers {
 	struct dlsi_list all;   /* grants */
 	struct dlsi_map grants; /* by token and name */
 	struct dlsi_map offers; /* by name */
+	atomic_ullong given;
 	const struct dlsi_alloc *alloc;
 };
 
@@ -46,6 +47,7 @@ int dlsi_offers_create(const struct dlsi_alloc *alloc, struct dlsi_offers **offe
 	if (!offers)
 		return dlsi_fail_memory(err);
 	offers->alloc = alloc;
+	atomic_init(&offers->given, 0);
 	pthread_mutex_init(&offers->lock, NULL);
 	dlsi_list_init(&offers->all);
 	dlsi_map_init(&offers->grants, alloc, dlsi_random_u64());
@@ -255,6 +257,16 @@ int dlsi_offers_open(struct dlsi_offers *offers, const struct dlsi_id *token, co
 	}
 	pthread_mutex_unlock(&offers->lock);
 	return rc;
+}
+
+uint64_t dlsi_offers_given(const struct dlsi_offers *offers)
+{
+	return atomic_load_explicit(&offers->given, memory_order_relaxed);
+}
+
+void dlsi_offers_count(struct dlsi_offers *offers, uint64_t bytes)
+{
+	atomic_fetch_add_explicit(&offers->given, bytes, memory_order_relaxed);
 }
 
 uint64_t dlsi_offer_length(const struct dlsi_offer *offer)

@@ -41,6 +41,10 @@ int dlsi_offers_open(struct dlsi_offers *offers, const struct dlsi_id *token, co
 	struct dlsi_offer **offer_out, struct dls_error *err);
 void dlsi_offer_release(struct dlsi_offer *offer);
 
+/* Bytes that readers in other processes have been given, and adds to them. */
+uint64_t dlsi_offers_given(const struct dlsi_offers *offers);
+void dlsi_offers_count(struct dlsi_offers *offers, uint64_t bytes);
+
 uint64_t dlsi_offer_length(const struct dlsi_offer *offer);
 bool dlsi_offer_is_in_memory(const struct dlsi_offer *offer);
 

@@ -153,6 +153,8 @@ static int send_chunk(struct dlsi_server *server, struct dlsi_reader *reader, co
 	struct dlsi_frame *counted = dlsi_backlog_count(reader->backlog, chunk);
 	int rc = counted ? send_record(server, reader->peer, record, counted) : DLS_ENOMEM;
 
+	if (rc == 0)
+		dlsi_offers_count(server->offers, dlsi_frame_size(counted));
 	dlsi_frame_unref(counted);
 	dlsi_frame_unref(chunk);
 	return rc;
@@ -175,8 +177,10 @@ static bool lend(struct dlsi_server *server, struct dlsi_reader *reader, struct 
 	record.lent.witness = place.witness;
 	if (!dlsi_reader_lend(reader, fetch, frame))
 		return false;
-	if (send_record(server, reader->peer, &record, NULL) == 0)
+	if (send_record(server, reader->peer, &record, NULL) == 0) {
+		dlsi_offers_count(server->offers, total);
 		return true;
+	}
 	dlsi_reader_close(reader, fetch);
 	return false;
 }

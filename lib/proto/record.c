@@ -40,6 +40,20 @@ static const struct dlsi_record_field LABEL_fields[] = {
 	FIELD(TEXT, dlsi_label, name, DLSI_NAME_BYTES),
 };
 
+static const struct dlsi_record_field SEEK_fields[] = {
+	FIELD(ID, dlsi_seek, job, 0),
+	FIELD(U8, dlsi_seek, state, 0),
+	FIELD(U64, dlsi_seek, bytes, 0),
+	FIELD(U64, dlsi_seek, elapsed_ns, 0),
+};
+
+static const struct dlsi_record_field FOUND_fields[] = {
+	FIELD(ID, dlsi_found, job, 0),
+	FIELD(TEXT, dlsi_found, holder, DLSI_ENDPOINT_BYTES),
+	FIELD(TEXT, dlsi_found, holder_host, DLSI_NAME_BYTES),
+	FIELD(ID, dlsi_found, token, 0),
+};
+
 static const struct dlsi_record_field CALL_fields[] = {
 	FIELD(ID, dlsi_call, job, 0),
 	FIELD(TEXT, dlsi_call, reader, DLSI_ENDPOINT_BYTES),

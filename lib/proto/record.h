@@ -1,7 +1,7 @@
 /* What masters, workers and clients say to each other: the records that messages are made of, with their fields.
  *
  * A message (proto/message.h) is a header and a run of records, each of one kind below. docs/PROTOCOL.md specifies the
- * same for other implementations; test/unit/test_message.c fixes the bytes. A later release may append fields to a
+ * same for other implementations; test/unit/golden.c fixes the bytes. A later release may append fields to a
  * record, never change or remove one: who knows fewer skips the rest by its length, who knows more reads missing ones
  * as zero.
  *
@@ -63,7 +63,9 @@ uint64_t dlsi_numbers_at(const struct dlsi_numbers *numbers, uint32_t i);
 	X(LEAVE, 25, dlsi_leave)                                                                                       \
 	X(RESOURCE, 26, dlsi_resource_offer)                                                                           \
 	X(LABEL, 27, dlsi_label)                                                                                       \
+	X(FOUND, 29, dlsi_found)                                                                                       \
 	X(CALL, 30, dlsi_call)                                                                                         \
+	X(SEEK, 31, dlsi_seek)                                                                                         \
 	X(OPEN, 32, dlsi_open)                                                                                         \
 	X(READ, 33, dlsi_read)                                                                                         \
 	X(DATA, 34, dlsi_data)                                                                                         \
@@ -320,6 +322,29 @@ struct dlsi_leave {
 	struct dlsi_text reason;
 };
 
+enum dlsi_seek_state {
+	DLSI_SEEK_WANTS = 1, /* it needs the model, and could not read it where it was told to before */
+	DLSI_SEEK_HAS = 2,
+	DLSI_SEEK_GAVE_UP = 3,
+};
+
+/* Worker to master: how it stands with the model of a job. */
+struct dlsi_seek {
+	struct dlsi_id job;
+	uint8_t state;       /* enum dlsi_seek_state */
+	uint64_t bytes;      /* HAS: that it read from the place that it was told ... */
+	uint64_t elapsed_ns; /* ... and how long that took */
+};
+
+/* Master to worker: where to read the model of a job, or without a holder: from the client; after HAS nothing is to be
+ * read. */
+struct dlsi_found {
+	struct dlsi_id job;
+	struct dlsi_text holder; /* data endpoint of a worker */
+	struct dlsi_text holder_host;
+	struct dlsi_id token; /* with which workers read it from each other */
+};
+
 /* Worker to master and on to the client: nobody can connect to the job's holder, which is to connect to the worker and
  * to serve the job there. */
 struct dlsi_call {
@@ -389,6 +414,8 @@ struct dlsi_record {
 		struct dlsi_resource_offer resource;
 		struct dlsi_label label;
 		struct dlsi_call call;
+		struct dlsi_seek seek;
+		struct dlsi_found found;
 		struct dlsi_held held;
 		struct dlsi_welcome welcome;
 		struct dlsi_spec_record spec;

@@ -5,7 +5,7 @@
 #ifndef DLSI_WORKER_JOB_H
 #define DLSI_WORKER_JOB_H
 
-#include "core/effect.h"
+#include "core/event.h"
 #include "node/fetch.h"
 #include "node/job_spec.h"
 #include "proto/manifest.h"
@@ -40,6 +40,10 @@ struct dlsi_worker_job {
 	unsigned page_count;
 	uint64_t parted; /* the page of which rows alone were fetched last, and how often in a row */
 	unsigned parts;
+
+	struct dlsi_event seek;         /* worker/model_source.c: what the master is to be told of its model ... */
+	struct dlsi_errand seek_errand; /* ... by this */
+	bool told;                      /* that the worker has it */
 };
 
 /* Carries out DLSI_EFFECT_JOB_OPEN. Errors: DLS_ENOMEM. */

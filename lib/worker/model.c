@@ -1,8 +1,10 @@
 #include "worker/model.h"
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "model/folder.h"
 #include "worker/model_cache.h"
+#include "worker/model_source.h"
 #include "worker/worker.h"
 #include <inttypes.h>
 #include <string.h>
@@ -132,6 +134,8 @@ static void forget_files(struct dlsi_worker_model *model)
 
 static void destroy(struct dlsi_worker_model *model)
 {
+	if (model->job) /* the worker ends while the master is asked */
+		dlsi_worker_job_unref(model->job);
 	forget_files(model);
 	dlsi_free(&model->worker->ctx->alloc, model);
 }
@@ -178,12 +182,39 @@ static void settle(struct dlsi_worker_model *model)
 	model->state = model->failed.code ? DLSI_WORKER_MODEL_AWAY : DLSI_WORKER_MODEL_HERE;
 	if (model->failed.code)
 		note_bytes(model, 0);
+	else
+		dlsi_worker_model_offer(model);
+	dlsi_worker_model_tell(job, model->failed.code ? DLSI_SEEK_GAVE_UP : DLSI_SEEK_HAS, model->fetched,
+		(uint64_t)(dlsi_clock_monotonic_ns() - model->begun_ns));
 	dlsi_waiters_wake(&model->waiting);
 	if (model->job == job) { /* no task of another job has begun anew */
 		model->job = NULL;
 		model->failed.code = 0;
 	}
 	dlsi_worker_job_unref(job);
+}
+
+/* Asks the master where the files are. */
+static void ask(struct dlsi_worker_model *model)
+{
+	model->state = DLSI_WORKER_MODEL_ASKING;
+	dlsi_worker_model_tell(model->job, DLSI_SEEK_WANTS, 0, 0);
+}
+
+/* All that was asked for has come or cannot be had there. */
+static void take_files(struct dlsi_worker_model *model)
+{
+	char id[DLSI_HASH_TEXT_BYTES];
+
+	if (!model->failed.code || !*model->holder || model->worker->dialer.ending) {
+		order(model, DLSI_WORKER_MODEL_STORING);
+		return;
+	}
+	dlsi_hex(model->bundle.name.bytes, DLSI_HASH_BYTES, id);
+	dlsi_ctx_log(model->worker->ctx, DLS_LOG_INFO, "worker: the model %s is looked for elsewhere: %s", id,
+		model->failed.text);
+	model->failed.code = 0;
+	ask(model);
 }
 
 static void take_file(struct dlsi_pending_fetch *fetch, int64_t now_ns)
@@ -193,10 +224,11 @@ static void take_file(struct dlsi_pending_fetch *fetch, int64_t now_ns)
 
 	(void)now_ns;
 	way->file->bytes = fetch->frame;
+	model->fetched += fetch->frame ? way->blob.length : 0;
 	if (fetch->err.code && !model->failed.code)
 		model->failed = fetch->err;
 	if (--model->fetching == 0)
-		order(model, DLSI_WORKER_MODEL_STORING);
+		take_files(model);
 }
 
 static bool is_idle(const struct dlsi_worker_model *model)
@@ -219,6 +251,7 @@ static void trim(struct dls_worker *worker, const struct dlsi_worker_model *want
 		if (model == wanted || !is_idle(model) || !(too_many || too_large))
 			continue;
 		note_bytes(model, 0);
+		dlsi_worker_model_withdraw(model);
 		worker->model_count--;
 		dlsi_list_remove(&model->node);
 		model->state = DLSI_WORKER_MODEL_GOING;
@@ -228,25 +261,39 @@ static void trim(struct dls_worker *worker, const struct dlsi_worker_model *want
 
 static void fetch_files(struct dlsi_worker_model *model)
 {
-	uint64_t bytes = 0;
+	const struct dlsi_id *caller;
 
-	for (unsigned i = 0; i < model->file_count; i++)
-		bytes += model->ways[i].blob.length;
-	note_bytes(model, bytes);
-	trim(model->worker, model);
 	model->state = DLSI_WORKER_MODEL_FILLING;
+	model->begun_ns = dlsi_clock_monotonic_ns();
+	model->fetched = 0;
 	for (unsigned i = 0; i < model->file_count; i++) {
 		struct dlsi_worker_model_file *way = &model->ways[i];
-		struct dlsi_fetch wanted = dlsi_worker_job_fetch(model->job);
+		struct dlsi_fetch wanted = dlsi_worker_model_fetch(model, &caller);
 
-		if (!way->missing)
+		if (way->file->bytes)
 			continue;
 		wanted.blob = way->blob;
 		wanted.length = way->blob.length;
 		model->fetching++;
-		dlsi_fetch_begin(&model->worker->dialer, &way->fetch, &wanted, &model->job->id, take_file);
+		dlsi_fetch_begin(&model->worker->dialer, &way->fetch, &wanted, caller, take_file);
 	}
-	if (!model->fetching)
+}
+
+/* Gets what is not in the cache. */
+static void complete(struct dlsi_worker_model *model)
+{
+	bool missing = false;
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < model->file_count; i++) {
+		bytes += model->ways[i].blob.length;
+		missing |= model->ways[i].missing;
+	}
+	note_bytes(model, bytes);
+	trim(model->worker, model);
+	if (missing)
+		ask(model);
+	else
 		settle(model);
 }
 
@@ -258,7 +305,7 @@ static void go_on(struct dlsi_errand *errand, int64_t now_ns)
 
 	(void)now_ns;
 	if (model->state == DLSI_WORKER_MODEL_SEEKING && !model->failed.code)
-		fetch_files(model);
+		complete(model);
 	else
 		settle(model);
 	dlsi_dialer_end(&worker->dialer);
@@ -289,6 +336,7 @@ static int begin(struct dlsi_worker_model *model, struct dlsi_worker_job *job, s
 	wanted.length = model->bundle.length;
 	model->job = dlsi_worker_job_ref(job);
 	model->failed.code = 0;
+	model->fetched = 0;
 	model->state = DLSI_WORKER_MODEL_LISTING;
 	dlsi_fetch_begin(&model->worker->dialer, &model->fetch, &wanted, &job->id, take_list);
 	return 0;
@@ -336,6 +384,8 @@ int dlsi_worker_model_hold(struct dlsi_worker_job *job, struct dlsi_waiter *wait
 	if (!model)
 		return dlsi_fail_memory(err);
 	if (model->state == DLSI_WORKER_MODEL_HERE) {
+		if (!job->told)
+			dlsi_worker_model_tell(job, DLSI_SEEK_HAS, 0, 0);
 		model->tasks++;
 		*model_out = model;
 		return 0;
@@ -356,6 +406,23 @@ void dlsi_worker_model_drop(struct dlsi_worker_model *model)
 	model->tasks--;
 }
 
+void dlsi_worker_model_found(struct dls_worker *worker, const struct dlsi_effect *effect)
+{
+	dlsi_list_each (node, &worker->models) {
+		struct dlsi_worker_model *model = dlsi_list_entry(node, struct dlsi_worker_model, node);
+		const struct dlsi_worker_job *job = dlsi_worker_job_find(worker, &effect->job);
+
+		if (model->state == DLSI_WORKER_MODEL_ASKING && dlsi_id_equal(&model->job->id, &effect->job)) {
+			dlsi_worker_model_note(model, effect);
+			fetch_files(model);
+		} else if (model->state == DLSI_WORKER_MODEL_HERE && job &&
+			   dlsi_hash_equal(&job->spec.model.name, &model->bundle.name)) {
+			dlsi_worker_model_note(model, effect);
+			dlsi_worker_model_offer(model);
+		}
+	}
+}
+
 struct dlsi_model_files dlsi_worker_model_files(const struct dlsi_worker_model *model)
 {
 	return (struct dlsi_model_files){.id = model->bundle.name, .at = model->files, .count = model->file_count};
@@ -372,7 +439,11 @@ int dlsi_worker_models_init(struct dls_worker *worker, const char *folder, struc
 void dlsi_worker_models_fini(struct dls_worker *worker)
 {
 	dlsi_executor_destroy(worker->librarian);
-	dlsi_list_each (node, &worker->models)
-		destroy(dlsi_list_entry(node, struct dlsi_worker_model, node));
+	dlsi_list_each (node, &worker->models) {
+		struct dlsi_worker_model *model = dlsi_list_entry(node, struct dlsi_worker_model, node);
+
+		dlsi_worker_model_withdraw(model);
+		destroy(model);
+	}
 	dlsi_cache_close(worker->cache);
 }

@@ -2,14 +2,15 @@
  * devices.
  *
  * Those that no task holds are kept while there are few and they are small, the ones used last. The list of a model's
- * files and the files come from the holder of the job that asked first; if that one fails, the
- * next job that needs the model brings its own holder. A cache that cannot take what was fetched is told in the log,
- * and the model runs all the same. The disk is left to the worker's librarian, an executor; everything else is the
- * loop's.
+ * files comes from the holder of the job that asked first. Where the files are the master says: at another worker
+ * (core/master_models.c), or at that holder too; if a worker fails the master is asked again, and if the holder does,
+ * the next job that needs the model brings its own. A cache that cannot take what was fetched is told in the log, and
+ * the model runs all the same. The disk is left to the worker's librarian, an executor; everything else is the loop's.
  */
 #ifndef DLSI_WORKER_MODEL_H
 #define DLSI_WORKER_MODEL_H
 
+#include "base/limits.h"
 #include "node/executor.h"
 #include "store/bundle.h"
 #include "store/cache.h"
@@ -20,7 +21,8 @@ enum dlsi_worker_model_state {
 	DLSI_WORKER_MODEL_AWAY,    /* nobody asked yet, or it failed */
 	DLSI_WORKER_MODEL_LISTING, /* the list of its files is on its way */
 	DLSI_WORKER_MODEL_SEEKING, /* the librarian reads the list and looks what is in the cache */
-	DLSI_WORKER_MODEL_FILLING, /* what is missing is on its way */
+	DLSI_WORKER_MODEL_ASKING,  /* the master is asked where to get what is missing */
+	DLSI_WORKER_MODEL_FILLING, /* which is on its way */
 	DLSI_WORKER_MODEL_STORING, /* the librarian puts it into the cache */
 	DLSI_WORKER_MODEL_HERE,
 	DLSI_WORKER_MODEL_GOING, /* on no list; the librarian gives it back */
@@ -42,7 +44,13 @@ struct dlsi_worker_model {
 	struct dlsi_blob bundle;
 	uint64_t bytes; /* of its files, once the list has been read */
 	enum dlsi_worker_model_state state;
-	struct dlsi_worker_job *job; /* whose holder is asked */
+	struct dlsi_worker_job *job;          /* whose holder is asked */
+	char holder[DLSI_ENDPOINT_BYTES + 1]; /* the worker that has the files, or empty: the job's holder */
+	bool holder_here;                     /* a process of this machine */
+	struct dlsi_id token;                 /* with which workers read it; zero: not known */
+	unsigned offered;                     /* files, under that token */
+	int64_t begun_ns;                     /* when they were asked for ... */
+	uint64_t fetched;                     /* ... and bytes that have come since */
 	struct dlsi_pending_fetch fetch;
 	struct dlsi_frame *list;
 	struct dlsi_model_file *files;       /* that running needs; NULL until the list has been read */
@@ -63,6 +71,9 @@ void dlsi_worker_model_drop(struct dlsi_worker_model *model);
 
 /* Valid while it is held. Any thread. */
 struct dlsi_model_files dlsi_worker_model_files(const struct dlsi_worker_model *model);
+
+/* Carries out DLSI_EFFECT_FOUND. */
+void dlsi_worker_model_found(struct dls_worker *worker, const struct dlsi_effect *effect);
 
 /* Opens the cache in this folder; dlsi_worker_models_fini follows also a failure. Errors: as dlsi_worker_cache_open and
  * dlsi_executor_create. */

@@ -59,6 +59,9 @@ static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effe
 	case DLSI_EFFECT_RECALL:
 		dlsi_worker_task_recall(worker, effect->attempt);
 		break;
+	case DLSI_EFFECT_FOUND:
+		dlsi_worker_model_found(worker, effect);
+		break;
 	case DLSI_EFFECT_NOTIFY:
 		take_notice(worker, effect);
 		break;

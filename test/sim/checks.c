@@ -101,7 +101,7 @@ static void check_master(struct sim *sim)
 			" ranges of items",
 			counts.jobs, durable, counts.tasks, counts.acquaintances, counts.held_bytes,
 			counts.done_ranges);
-	if (counts.workers != sim->worker_count || counts.clients > sim->client_count || counts.handlers != 1 ||
+	if (counts.workers != sim->worker_count || counts.clients > sim->client_count || counts.handlers != 2 ||
 		counts.specs > SIM_SPECS)
 		sim_fail(sim,
 			"the master has %" PRIu64 " workers, %" PRIu64 " clients, %" PRIu64 " handlers, %" PRIu64

@@ -16,11 +16,12 @@ static struct sim_job *find(struct sim *sim, struct sim_node *node, const struct
 }
 
 const struct sim_spec sim_specs[SIM_SPECS] = {
-	{"{\"handler\":\"work\"}", 0, 0, false, 0},
-	{"{\"handler\":\"work\",\"resources\":{\"cores\":1}}", 1, 0, false, 0},
-	{"{\"handler\":\"work\",\"resources\":{\"cores\":2,\"gpu\":1}}", 2, 1, false, 0},
-	{"{\"handler\":\"work\",\"resources\":{\"cores\":2},\"labels\":[\"fast\"]}", 2, 0, true, 0},
-	{"{\"handler\":\"work\",\"retry\":{\"error\":{\"times\":2,\"wait_ms\":20}}}", 0, 0, false, 2},
+	{"{\"handler\":\"work\"}", 0, 0, false, 0, false},
+	{"{\"handler\":\"work\",\"resources\":{\"cores\":1}}", 1, 0, false, 0, false},
+	{"{\"handler\":\"work\",\"resources\":{\"cores\":2,\"gpu\":1}}", 2, 1, false, 0, false},
+	{"{\"handler\":\"work\",\"resources\":{\"cores\":2},\"labels\":[\"fast\"]}", 2, 0, true, 0, false},
+	{"{\"handler\":\"work\",\"retry\":{\"error\":{\"times\":2,\"wait_ms\":20}}}", 0, 0, false, 2, false},
+	{"{\"model\":{\"bundle\":\"one\"}}", 0, 0, false, 0, true},
 };
 
 struct sim_job *sim_client_job(const struct sim *sim, const struct dlsi_id *id)
@@ -184,7 +185,8 @@ void sim_client_start(struct sim *sim, struct sim_node *node)
 	node->asked = node->answered = 0;
 	if (sim->plan)
 		set_job(sim, node,
-			&(struct sim_job){.count = sim->plan->items,
+			&(struct sim_job){.spec = sim->plan->model_bytes ? SIM_SPEC_MODEL : 0,
+				.count = sim->plan->items,
 				.window = DLSI_WINDOW_ITEMS,
 				.window_bytes = sim->plan->window_bytes},
 			SIM_PLAN_BEGINS_NS);

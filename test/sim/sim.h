@@ -46,6 +46,7 @@ struct sim_plan {
 	uint64_t window_bytes;             /* that its client keeps of results */
 	uint64_t item_bytes, result_bytes; /* of one item */
 	uint64_t row_bytes, head_bytes;    /* of an item in the list of inputs, of its head; both lie at the client */
+	uint64_t model_bytes;              /* of the job's model, which its client has; 0: a handler runs it */
 	uint64_t link_bytes_per_s;         /* of each node, in each direction */
 	int64_t latency_ns;                /* from one node to another, whatever the links do */
 	int64_t message_ns;                /* that a node's loop works for each message it gets or sends */
@@ -123,9 +124,10 @@ struct sim_spec {
 	uint64_t cores, gpus;
 	bool labelled;
 	unsigned retries; /* how often what fails is tried again; 0: nothing fails */
+	bool models;
 };
 
-enum { SIM_SPECS = 5 };
+enum { SIM_SPECS = 6, SIM_SPEC_MODEL = 5 };
 
 extern const struct sim_spec sim_specs[SIM_SPECS]; /* the first one asks for nothing */
 
@@ -199,7 +201,12 @@ struct sim_node {
 	uint64_t cores, gpus; /* worker: what it has */
 	bool labelled;
 	struct dlsi_map task_by_attempt;
-	struct dlsi_list tasks;        /* all it has */
+	struct dlsi_list tasks;   /* all it has */
+	unsigned model;           /* how it stands with it (models.c) */
+	struct dlsi_id model_job; /* the job that needed it first */
+	uint64_t model_bytes, model_missing;
+	int64_t model_begun_ns;
+	struct dlsi_list lackers;      /* tasks that wait for it */
 	struct dlsi_list readers;      /* tasks with reads that have not begun */
 	unsigned reads;                /* under way */
 	bool has_head;                 /* of the list of inputs */
@@ -318,6 +325,14 @@ void sim_task_recall(struct sim *sim, struct sim_node *node, uint64_t attempt);
 
 /* Whether the item fails in this attempt, if its job has failures. */
 bool sim_item_fails(const struct sim *sim, uint64_t attempt, uint64_t item);
+
+/* The model that tasks waited for is here. */
+void sim_tasks_have_model(struct sim *sim, struct sim_node *node);
+
+/* models.c: false: it is on its way */
+void sim_models_init(struct sim_node *node);
+bool sim_model_get(struct sim *sim, struct sim_node *node, const struct dlsi_id *job);
+void sim_model_found(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect);
 
 /* commands.c: what clients ask and tell the master. `number` of the happening is the command's. */
 void sim_command_ask(struct sim *sim, struct sim_happening *happening);

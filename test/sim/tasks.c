@@ -39,6 +39,7 @@ void sim_tasks_init(struct sim_node *node)
 	dlsi_map_init(&node->task_by_attempt, &dlsi_alloc_libc, 1);
 	dlsi_list_init(&node->tasks);
 	dlsi_list_init(&node->readers);
+	sim_models_init(node);
 	node->reads = 0;
 	node->input_bytes = 0;
 	for (unsigned i = 0; i < SIM_DEVICES; i++) {
@@ -297,6 +298,16 @@ static void locate_rows(struct sim *sim, struct sim_node *node, struct sim_task 
 	read_rows(sim, node, task, head + 8 * (count(task) + 1));
 }
 
+static void get_inputs(struct sim *sim, struct sim_node *node, struct sim_task *task)
+{
+	if (sim->plan) {
+		locate_rows(sim, node, task);
+		return;
+	}
+	dlsi_list_append(&node->readers, &task->queue);
+	read_on(sim, node);
+}
+
 /* ---- what the agent wants */
 
 static struct sim_task *find(struct sim_node *node, uint64_t attempt)
@@ -375,12 +386,20 @@ void sim_task_execute(struct sim *sim, struct sim_node *node, const struct dlsi_
 		abort();
 	dlsi_list_append(&node->tasks, &task->node);
 	dlsi_list_init(&task->queue);
-	if (sim->plan) {
-		locate_rows(sim, node, task);
-		return;
+	if (!sim_specs[task->spec].models || sim_model_get(sim, node, &task->content.job))
+		get_inputs(sim, node, task);
+	else
+		dlsi_list_append(&node->lackers, &task->queue);
+}
+
+void sim_tasks_have_model(struct sim *sim, struct sim_node *node)
+{
+	while (!dlsi_list_empty(&node->lackers)) {
+		struct sim_task *task = dlsi_list_entry(node->lackers.next, struct sim_task, queue);
+
+		dlsi_list_remove(&task->queue);
+		get_inputs(sim, node, task);
 	}
-	dlsi_list_append(&node->readers, &task->queue);
-	read_on(sim, node);
 }
 
 /* Whether nothing has been begun of it but to have read its inputs. */

@@ -13,7 +13,7 @@ static void draw_capacity(struct sim *sim, struct sim_node *node)
 
 void sim_worker_start(struct sim *sim, struct sim_node *node)
 {
-	static const char *const handlers[] = {"work", NULL}, *const labels[] = {"fast", NULL};
+	static const char *const handlers[] = {"work", DLSI_HANDLER_MODEL, NULL}, *const labels[] = {"fast", NULL};
 	struct dlsi_agent_resource resources[2];
 	struct dlsi_agent_device devices[SIM_DEVICES];
 	struct dlsi_agent_config config = {.host = "host", .devices = devices, .handlers = handlers};
@@ -78,6 +78,9 @@ void sim_worker_effect(struct sim *sim, struct sim_node *node, const struct dlsi
 		break;
 	case DLSI_EFFECT_CANCEL:
 		sim_task_cancel(node, effect->attempt);
+		break;
+	case DLSI_EFFECT_FOUND:
+		sim_model_found(sim, node, effect);
 		break;
 	case DLSI_EFFECT_RECALL:
 		sim_task_recall(sim, node, effect->attempt);
