@@ -5,9 +5,10 @@
 #include "device/team.h"
 
 enum {
-	LEAST_ITEMS = 4,      /* for threads to share */
-	TIMES_A_LAYER = 2,    /* the weights may be so many times what the largest layer reads and writes */
-	LEAST_BYTES = 1 << 20 /* of what the largest layer reads and writes: about a second cache */
+	LEAST_ITEMS = 4,       /* for threads to share */
+	TIMES_A_LAYER = 2,     /* the weights may be so many times what the largest layer reads and writes */
+	LEAST_BYTES = 1 << 20, /* of what the largest layer reads and writes: about a second cache */
+	MOST_BYTES = 256 << 20 /* of the same: each thread that takes pieces apart has as much memory */
 };
 
 #define WEIGHT_BYTES  10.0 /* that a thread reads from memory in a nanosecond, roughly */
@@ -39,7 +40,8 @@ static int64_t items_for(size_t weights, size_t layer, int64_t least)
 {
 	size_t items = (size_t)least;
 
-	while (items < DLSI_TASK_ITEMS && (items * layer < LEAST_BYTES || items * layer * TIMES_A_LAYER < weights))
+	while (items < DLSI_TASK_ITEMS && items * layer <= MOST_BYTES / 2 &&
+		(items * layer < LEAST_BYTES || items * layer * TIMES_A_LAYER < weights))
 		items *= 2;
 	return (int64_t)items;
 }

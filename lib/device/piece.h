@@ -3,7 +3,7 @@
  * A large batch is run in pieces: what a layer hands to the next one then stays in a cache, where a whole batch's goes
  * out to memory and comes back. But each piece reads the weights again. So a piece is as small as it can be while the
  * weights are no more than twice what it reads and writes at the layer that has most of that; and not so small that
- * starting the kernels is what costs.
+ * starting the kernels is what costs, nor so large that its layers take more memory than a model should.
  *
  * Threads that share each node wait for each other at each node. Where there is an item for every thread they take
  * pieces apart, each alone, and meet at the end of the batch; unless that means to read weights so often that it costs

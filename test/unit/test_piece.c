@@ -39,6 +39,33 @@ static int64_t piece_of(const char *text)
 	return cutting_of(text).items;
 }
 
+/* Of an item it reads and writes 32 MB; its weights are as large as is said, but not there. */
+static struct dlsi_piece cutting_beside(size_t weights)
+{
+	struct dlsi_rng rng = unit_rng(1);
+	struct dlsi_graph *graph;
+	struct dlsi_buffer file;
+	struct dlsi_piece piece;
+
+	unit_onnx(&file, &rng, "in x ? 4194304\nconst w 1 1\nnode Mul x w > y\nout y\n");
+	assert_int_equal(unit_onnx_load(unit_alloc(), &file, &graph, NULL), 0);
+	for (uint32_t i = 0; i < graph->value_count; i++)
+		if (graph->values[i].data)
+			graph->values[i].dims[0] = (int64_t)(weights / sizeof(float));
+	piece = dlsi_piece_of(graph, 1);
+	dlsi_graph_destroy(graph);
+	dlsi_buffer_fini(&file);
+	return piece;
+}
+
+static void test_takes_no_more_memory_than_a_model_should(void **state)
+{
+	(void)state;
+	assert_int_equal(cutting_beside((size_t)300 << 20).alone, 8);
+	assert_int_equal(cutting_beside((size_t)3000 << 20).alone, 8);
+	assert_int_equal(cutting_beside((size_t)3000 << 20).items, 8);
+}
+
 static void test_is_as_small_as_weights_and_caches_allow(void **state)
 {
 	(void)state;
@@ -296,6 +323,7 @@ static void test_memory_runs_out(void **state)
 	unload(&loaded);
 }
 
-UNIT_MAIN(test_is_as_small_as_weights_and_caches_allow, test_a_batch_in_pieces_is_what_its_items_are,
-	test_threads_are_apart_where_each_has_an_item, test_threads_apart_give_the_bits_of_one, test_no_part_is_empty,
-	test_memory_of_lanes_counts, test_many_callers_do_not_meet, test_memory_runs_out)
+UNIT_MAIN(test_is_as_small_as_weights_and_caches_allow, test_takes_no_more_memory_than_a_model_should,
+	test_a_batch_in_pieces_is_what_its_items_are, test_threads_are_apart_where_each_has_an_item,
+	test_threads_apart_give_the_bits_of_one, test_no_part_is_empty, test_memory_of_lanes_counts,
+	test_many_callers_do_not_meet, test_memory_runs_out)
