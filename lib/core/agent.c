@@ -497,6 +497,7 @@ static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *eve
 	task->result.offer = event->executed.offer;
 	task->result.frames = event->executed.offer.length == 0;
 	task->result.again = event->executed.again;
+	task->result.read_bytes = event->executed.read_bytes;
 	if (!dlsi_again_keep(agent->alloc, &task->result.again)) {
 		agent->link.failed = true;
 		return;

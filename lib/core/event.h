@@ -49,6 +49,7 @@ struct dlsi_event {
 			uint64_t elapsed_ns;
 			uint32_t failed;           /* items */
 			struct dlsi_numbers again; /* as in RESULT */
+			uint64_t read_bytes;       /* of its inputs */
 			bool dropped; /* it was cancelled before it had a result, or recalled before it began; no
 					 payload */
 		} executed;

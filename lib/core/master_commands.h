@@ -39,6 +39,7 @@ const char *dlsi_describe_state(const struct job *job);
 size_t dlsi_describe_job_texts(const struct job *job);       /* bytes of texts in it */
 size_t dlsi_describe_ended_texts(const struct ended *ended); /* the same */
 cJSON *dlsi_describe_job(const struct dlsi_master *master, const struct job *job);
+void dlsi_describe_traffic(const struct traffic *traffic, cJSON *json); /* adds it as "bytes" */
 cJSON *dlsi_describe_ended(const struct dlsi_master *master, const struct ended *ended);
 cJSON *dlsi_describe_task(const struct dlsi_master *master, const struct task *task);
 

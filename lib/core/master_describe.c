@@ -181,6 +181,17 @@ static void add_expected_end(const struct job *job, cJSON *json)
 			round((double)left * (double)job->spec->measured.item_ns / devices / 1e3) / 1e3);
 }
 
+void dlsi_describe_traffic(const struct traffic *traffic, cJSON *json)
+{
+	uint64_t bytes = traffic->read + traffic->direct + traffic->passed;
+	cJSON *object = cJSON_AddObjectToObject(json, "bytes");
+
+	cJSON_AddNumberToObject(object, "read", (double)traffic->read);
+	cJSON_AddNumberToObject(object, "direct", (double)traffic->direct);
+	cJSON_AddNumberToObject(object, "through_master", (double)traffic->passed);
+	cJSON_AddNumberToObject(object, "per_item", traffic->items ? round((double)bytes / (double)traffic->items) : 0);
+}
+
 static void list_tasks(struct request *request, const struct job *job)
 {
 	unsigned limit = dlsi_request_limit(request);
@@ -208,10 +219,12 @@ int dlsi_command_job(struct request *request)
 	cJSON_Delete(request->answer);
 	if (!found.job) {
 		request->answer = dlsi_describe_ended(master, found.ended);
+		dlsi_describe_traffic(&found.ended->traffic, request->answer);
 		return 0;
 	}
 	request->answer = dlsi_describe_job(master, found.job);
 	cJSON_AddNumberToObject(request->answer, "waiting", (double)dlsi_job_waiting(found.job));
+	dlsi_describe_traffic(&dlsi_job_run(found.job)->traffic, request->answer);
 	add_expected_end(found.job, request->answer);
 	list_tasks(request, found.job);
 	return request->reader.rc;

@@ -45,6 +45,7 @@ void dlsi_ended_keep(struct dlsi_master *master, struct job *job, const struct d
 	ended->count = job->count;
 	ended->done_items = dlsi_job_run(job)->done_items;
 	ended->failed_items = dlsi_job_run(job)->failed_items;
+	ended->traffic = dlsi_job_run(job)->traffic;
 	ended->retried = dlsi_job_run(job)->retries ? job->run->retries->retried : 0;
 	ended->begun_ns = job->policy.since_ns;
 	ended->ended_ns = master->now_ns;

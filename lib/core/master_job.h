@@ -25,9 +25,18 @@ struct follow {
 	struct job *follower;
 };
 
+/* Bytes that tasks have moved. */
+struct traffic {
+	uint64_t read;   /* inputs, from whoever has them to workers */
+	uint64_t direct; /* results, from workers to clients */
+	uint64_t passed; /* through the master: lists of inputs, and results that travel inside messages */
+	uint64_t items;  /* of those tasks */
+};
+
 /* What a job has from when something of it is given out or known to be done, or when its client has not as much room
  * for its results as usual. Most of those that wait have nothing of this. */
 struct run {
+	struct traffic traffic;
 	struct dlsi_ranges done; /* only dlsi_job_apply writes it and done_items */
 	uint64_t done_items;
 	uint64_t failed_items; /* by what workers said; those of which the client alone has told are not among them */

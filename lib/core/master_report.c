@@ -38,6 +38,7 @@ static cJSON *describe_worker(const struct dlsi_master *master, const struct wor
 	cJSON_AddBoolToObject(json, "connected", worker->peer != NULL);
 	cJSON_AddBoolToObject(json, "draining", worker->drained || worker->leaving);
 	cJSON_AddNumberToObject(json, "done_items", (double)worker->done_items);
+	dlsi_describe_traffic(&worker->traffic, json);
 	labels = cJSON_AddArrayToObject(json, "labels");
 	for (uint16_t i = 0; i < worker->label_count; i++)
 		cJSON_AddItemToArray(labels, cJSON_CreateString(worker->labels[i].name));

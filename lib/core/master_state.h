@@ -111,6 +111,7 @@ struct worker {
 	struct dlsi_list copies, loads; /* of models (master_models.c) */
 	struct dlsi_buffer taken;       /* u64 each: attempts to confirm in the next message */
 	uint64_t done_items;
+	struct traffic traffic;
 };
 
 struct client_spec {
@@ -185,6 +186,7 @@ struct ended {
 	int32_t code;
 	int32_t priority;
 	uint64_t count, done_items, failed_items, retried;
+	struct traffic traffic;
 	int64_t begun_ns, ended_ns;
 	struct about *about;
 	const char *tenant, *handler, *sentence; /* behind it, in the same memory */

@@ -94,6 +94,7 @@ bool dlsi_task_assign(struct dlsi_master *master, struct job *job, struct device
 		return false;
 	move(master, task, DLSI_TASK_ASSIGNED);
 	job->run->running += range.end - range.first;
+	job->run->traffic.passed += known ? 0 : dlsi_job_manifest(job).bytes;
 	post_assign(master, task);
 	return true;
 }
@@ -161,6 +162,14 @@ static void keep_result(
 	origin->uses++;
 }
 
+/* What the result says that its task has moved. */
+static void count_traffic(struct traffic *traffic, const struct dlsi_result *record, bool passed)
+{
+	traffic->read += record->read_bytes;
+	*(passed ? &traffic->passed : &traffic->direct) += record->bytes;
+	traffic->items += record->end - record->first;
+}
+
 /* The result has come: it counts for the device, and is kept here or stays offered by the worker. */
 static void take_in(
 	struct dlsi_master *master, struct task *task, const struct dlsi_result *record, struct dlsi_payload payload)
@@ -180,6 +189,8 @@ static void take_in(
 	task->job->run->returned += final_items(task);
 	device->worker->done_items += final_items(task);
 	dlsi_usage_result(task->job, record);
+	count_traffic(&task->job->run->traffic, record, payload.handle != 0);
+	count_traffic(&device->worker->traffic, record, payload.handle != 0);
 	task->payload = payload;
 	hold(master, task);
 	dlsi_list_remove(&task->worker_node);

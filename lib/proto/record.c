@@ -147,6 +147,7 @@ static const struct dlsi_record_field RESULT_fields[] = {
 	FIELD(TEXT, dlsi_result, holder_host, DLSI_NAME_BYTES),
 	FIELD(TEXT, dlsi_result, worker, DLSI_NAME_BYTES),
 	FIELD(NUMBERS, dlsi_result, again, 3 * DLSI_TASK_ITEMS),
+	FIELD(U64, dlsi_result, read_bytes, 0),
 };
 
 static const struct dlsi_record_field ACK_fields[] = {

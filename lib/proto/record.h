@@ -242,6 +242,7 @@ struct dlsi_result {
 	struct dlsi_text holder_host;
 	struct dlsi_text worker;
 	struct dlsi_numbers again; /* first, end, enum dlsi_failure, ... */
+	uint64_t read_bytes;       /* of the inputs that the worker read from a holder for it */
 };
 
 /* Client to master: which attempts' results it has, which offered ones it could not fetch, and its window now. */

@@ -176,6 +176,7 @@ static void end(struct dlsi_errand *errand, int64_t now_ns)
 	event.executed.again = dlsi_again_list(&again);
 	event.executed.elapsed_ns = task->elapsed_ns;
 	event.executed.failed = task->failed;
+	event.executed.read_bytes = task->task.inputs.bytes;
 	event.executed.dropped = dlsi_task_is_dropped(&task->task);
 	if (!event.executed.dropped)
 		attach_page(task, &event);

@@ -146,4 +146,34 @@ static void test_many_commands_about_many_workers(void **state)
 	unit_machine_fini(&master);
 }
 
-UNIT_MAIN(test_status_shows_labels_and_resources, test_commands, test_many_commands_about_many_workers)
+/* One result inside its message and one that the worker offers, and the list of inputs that it was sent. */
+static void test_bytes_by_their_way(void **state)
+{
+	struct unit_machine master;
+	struct dlsi_record results[2], record;
+	struct dlsi_assign assigns[2];
+
+	(void)state;
+	begin(&master);
+	unit_machine_say(&master, CLIENT, unit_spec(1, "{\"handler\":\"work\",\"task_items\":1}"));
+	unit_machine_say(&master, CLIENT, unit_submit(0x12, 1, 2));
+	for (unsigned i = 0; i < 2; i++)
+		assigns[i] = unit_assigned(&master, WORKER, i);
+	results[0] = unit_result(&assigns[0], master.frame_bytes, false);
+	results[0].result.read_bytes = 1000;
+	results[1] = unit_result(&assigns[1], 100000, true);
+	results[1].result.read_bytes = 3000;
+	unit_machine_tell(&master, WORKER, results, 2);
+	unit_machine_say(&master, CLIENT, command("{\"command\":\"job\",\"job\":\"12000000\"}"));
+	assert_true(unit_machine_says(&master, CLIENT, DLSI_REPLY, 0, &record));
+	assert_true(contains(
+		&record, "\"bytes\":{\"read\":4000,\"direct\":100000,\"through_master\":200,\"per_item\":52100}"));
+	unit_machine_say(&master, CLIENT, command("{\"command\":\"status\"}"));
+	assert_true(unit_machine_says(&master, CLIENT, DLSI_REPLY, 0, &record));
+	assert_true(contains(
+		&record, "\"bytes\":{\"read\":4000,\"direct\":100000,\"through_master\":100,\"per_item\":52050}"));
+	unit_machine_fini(&master);
+}
+
+UNIT_MAIN(test_status_shows_labels_and_resources, test_bytes_by_their_way, test_commands,
+	test_many_commands_about_many_workers)
