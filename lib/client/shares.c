@@ -11,7 +11,8 @@ void dlsi_shares_fini(struct dlsi_shares *shares)
 	for (size_t i = 0; i < shares->count; i++)
 		dlsi_dataplane_withdraw(shares->plane, &shares->token, &shares->names[i]);
 	dlsi_free(shares->alloc, shares->names);
-	dlsi_shares_init(shares, shares->alloc, shares->plane, &shares->token);
+	shares->names = NULL;
+	shares->count = shares->capacity = 0;
 }
 
 static int reserve(struct dlsi_shares *shares)

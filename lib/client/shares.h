@@ -1,5 +1,5 @@
 /* The blobs that one job shares on a data plane under its token, remembered so that all are taken back at once. One
- * thread at a time. */
+ * thread at a time, but for the token, which stays as it is and may be read by any. */
 #ifndef DLSI_SHARES_H
 #define DLSI_SHARES_H
 

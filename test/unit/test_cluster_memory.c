@@ -76,13 +76,24 @@ static int submit(struct round *round, const char *handler)
 	return rc ? rc : dls_job_submit(round->job, NULL);
 }
 
+/* One result. As long as memory has not run out it must come, however slow the machine is. */
+static int take_one(struct round *round, struct dls_result **result_out)
+{
+	int rc;
+
+	do
+		rc = dls_job_next(round->job, NOTHING_COMES_MS, result_out, NULL);
+	while (rc == DLS_ETIMEOUT && !unit_alloc_has_failed());
+	return rc;
+}
+
 /* Takes results until one does not come. */
 static int take(struct round *round, uint64_t *taken_out)
 {
 	struct dls_result *result;
 	int rc;
 
-	while ((rc = dls_job_next(round->job, NOTHING_COMES_MS, &result, NULL)) == 1) {
+	while ((rc = take_one(round, &result)) == 1) {
 		assert_int_equal(result->item, (*taken_out)++);
 		dls_result_destroy(result);
 	}

@@ -64,6 +64,11 @@ const struct dlsi_alloc *unit_alloc_failing_at(unsigned n)
 	return &failing;
 }
 
+bool unit_alloc_has_failed(void)
+{
+	return atomic_load(&requests_left) == 0;
+}
+
 const char *unit_folder(void)
 {
 	const char *above = getenv("TMPDIR");

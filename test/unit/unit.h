@@ -13,6 +13,7 @@
 #include <stdint.h>
 /* keep cmocka below them */
 #include <cmocka.h>
+#include <stdbool.h>
 
 enum { UNIT_WAIT_MS = 20000 }; /* what a test waits for comes long before, unless it fails */
 
@@ -24,6 +25,9 @@ const struct dlsi_alloc *unit_alloc(void);
 
 /* An allocator whose n-th request (from 1) for new or larger memory fails, and each one after it. */
 const struct dlsi_alloc *unit_alloc_failing_at(unsigned n);
+
+/* Whether it has come to that: until then what is waited for must come. From any thread. */
+bool unit_alloc_has_failed(void);
 
 /* A new, empty folder for the running test; removed with what is in it when the test ends. */
 const char *unit_folder(void);
