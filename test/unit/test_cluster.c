@@ -260,6 +260,40 @@ static void test_slow_taker_holds_the_job_back(void **state)
 	site_stop(&site);
 }
 
+/* Nobody takes the results of one job: others, of the same client and of another one, come to their end. */
+static void test_slow_taker_holds_nobody_else_back(void **state)
+{
+	enum { WINDOW = 32, ITEMS = 1000 };
+	struct dls_client_options options = DLS_CLIENT_OPTIONS_INIT;
+	struct dls_job *slow, *jobs[2];
+	struct site site, other;
+
+	(void)state;
+	site_start(&site, 1, WINDOW);
+	other = site;
+	options.master = dls_cluster_endpoint(site.cluster);
+	options.tenant = "other";
+	assert_int_equal(dls_client_create(site.ctx, &options, &other.client, NULL), 0);
+	slow = site_job(&site, "echo", NULL);
+	site_add_bytes(slow, ITEMS);
+	assert_int_equal(dls_job_submit(slow, NULL), 0);
+	assert_int_equal(dls_job_wait(slow, SITE_TIMEOUT_MS, NULL), 0); /* as far as the window allows */
+	jobs[0] = site_job(&site, "echo", NULL);
+	jobs[1] = site_job(&other, "echo", NULL);
+	for (int i = 0; i < 2; i++) {
+		site_add_bytes(jobs[i], ITEMS);
+		assert_int_equal(dls_job_submit(jobs[i], NULL), 0);
+		for (uint64_t item = 0; item < ITEMS; item++)
+			dls_result_destroy(site_next(jobs[i], item));
+		check_end(jobs[i]);
+		dls_job_destroy(jobs[i]);
+	}
+	assert_int_equal(atomic_load(&site_gate->items), WINDOW + 2 * ITEMS);
+	dls_job_destroy(slow);
+	dls_client_destroy(other.client);
+	site_stop(&site);
+}
+
 /* Large results stay where they are until there is room for them. */
 static void test_window_of_bytes(void **state)
 {
@@ -379,4 +413,5 @@ static void test_commands(void **state)
 
 UNIT_MAIN(test_a_hundred_thousand_items_in_order, test_jobs_one_after_another_and_at_once, test_job_without_items,
 	test_failed_items_carry_their_sentence, test_large_results, test_inputs_of_all_kinds,
-	test_slow_taker_holds_the_job_back, test_window_of_bytes, test_timeouts, test_own_poll_loop, test_commands)
+	test_slow_taker_holds_the_job_back, test_slow_taker_holds_nobody_else_back, test_window_of_bytes, test_timeouts,
+	test_own_poll_loop, test_commands)

@@ -119,6 +119,40 @@ static void test_client_that_cannot_be_connected_to(void **state)
 	site_stop(&site);
 }
 
+/* One task runs, and does not end before the inputs of the next one have left the client. */
+static void test_inputs_come_while_another_task_runs(void **state)
+{
+	enum { ITEMS = 4, BYTES = 100000 };
+	struct dls_client_options client = DLS_CLIENT_OPTIONS_INIT;
+	struct dls_job_options options = DLS_JOB_OPTIONS_INIT;
+	static uint8_t data[ITEMS][BYTES];
+	struct dls_job *job;
+	struct site site;
+
+	(void)state;
+	site_start(&site, 1, 0);
+	dls_client_destroy(site.client);
+	client.master = dls_cluster_endpoint(site.cluster);
+	client.data_bind = "none"; /* a data plane of its own, which counts what it gives */
+	assert_int_equal(dls_client_create(site.ctx, &client, &site.client, NULL), 0);
+	options.handler = "gate";
+	options.task_items = 1;
+	assert_int_equal(dls_job_create(site.client, &options, &job, NULL), 0);
+	for (uint64_t item = 0; item < ITEMS; item++) {
+		draw_item(item, data[item], BYTES);
+		add_item(job, data[item], BYTES);
+	}
+	assert_int_equal(dls_job_submit(job, NULL), 0);
+	SITE_WAIT(atomic_load(&site_gate->running) == 1);
+	SITE_WAIT(dlsi_dataplane_counts(site.client->dialer.plane).given >= 2 * BYTES);
+	assert_int_equal(atomic_load(&site_gate->items), 0);
+	atomic_store(&site_gate->open, true);
+	for (uint64_t item = 0; item < ITEMS; item++)
+		check_item(job, item, BYTES);
+	dls_job_destroy(job);
+	site_stop(&site);
+}
+
 static int measure(void *run_arg, struct dls_task *task)
 {
 	(void)run_arg;
@@ -432,6 +466,6 @@ static void test_a_worker_can_go_at_any_time(void **state)
 }
 
 UNIT_MAIN(test_lists_of_many_pages, test_few_rows_of_long_pages, test_client_that_cannot_be_connected_to,
-	test_head_of_a_long_list_travels_with_the_job, test_inputs_in_surplus, test_more_reads_than_at_once,
-	test_failed_reads_behind_the_last, test_inputs_beyond_the_memory, test_pages_beyond_the_memory,
-	test_devices_work_side_by_side, test_a_worker_can_go_at_any_time)
+	test_inputs_come_while_another_task_runs, test_head_of_a_long_list_travels_with_the_job, test_inputs_in_surplus,
+	test_more_reads_than_at_once, test_failed_reads_behind_the_last, test_inputs_beyond_the_memory,
+	test_pages_beyond_the_memory, test_devices_work_side_by_side, test_a_worker_can_go_at_any_time)
