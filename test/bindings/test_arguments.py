@@ -22,6 +22,7 @@ SECONDS = ["1", [], True, NAN, -1, -0.001]
 DURATION = [*SECONDS, 0, 10**400, 1e300]
 FLAG = [None, 0, 1, "yes"]
 OBJECT = [7, "{}", [], {"a": object()}, {"a": NAN}, {(1, 2): 3}, {"a\ud800": 1, b"b": 2}]
+RULES = ["3", -1, 2**32, None, (), (1, 2, 3, 4), (1, -1), (1, "2"), (1, 1, NAN)]
 JOB = [None, 7, b"bytes", ["00000000"], "a\0b"]
 ARRAY = [None, object(), "text", numpy.zeros(2, numpy.float16), numpy.zeros((1,) * 9), [[1], [2, 3]]]
 
@@ -65,6 +66,7 @@ BAD = {
     "processes": [0, 1, "yes"],
     "quota": AMOUNTS,
     "resources": AMOUNTS,
+    "retries": [7, "error", ["error"], {7: 1}, {"a\0b": 1}, *({"error": rule} for rule in RULES)],
     "runs": [*COUNT, 2**32],
     "state": TEXT,
     "tag": TEXT,
@@ -167,6 +169,7 @@ def test_what_is_right_passes(objects):
         dict(priority=numpy.int64(-1_000_000), task_items=2**32 - 1, deadline=numpy.float32(0.5), time_limit=10 * 365 * 86400),
         dict(tags=("x", "y"), labels={"zone=a"}, resources={"cores": numpy.float64(0.5)}, params={}),
         dict(name="ü", key="k", after=[], item_time_limit=1e-9),
+        dict(retries={"error": (3, 0.5), "input": 1, "time_limit": [2, None, 60]}),
     ):
         client.job(handler="any", **options).close()
     with pytest.raises(dlsched.Error, match="knows no job"):

@@ -366,3 +366,35 @@ def test_jobs_as_they_end(master, client):
         next(ending)
     with pytest.raises(errors.ESTATE, match=r"jobs\[0\] has not been submitted"):
         dlsched.as_completed([client.job(handler="any")])
+
+
+def test_items_are_tried_again(client, worker):
+    seen = []
+
+    def fail_twice(item):
+        seen.append(item.number)
+        if seen.count(item.number) < 3:
+            raise KeyError("not yet")
+        return item.number
+
+    worker.handle("tried", fail_twice)
+    worker.start()
+    job = client.job(handler="tried", retries={"error": (2, 0.01), "input": 1}).add(0).add(0).submit()
+    assert [int(result.value) for result in job] == [0, 1]
+    assert sorted(seen) == [0, 0, 0, 1, 1, 1]
+    seen.clear()
+    (result,) = client.job(handler="tried", retries={"error": 1}).add(0).submit()
+    assert "not yet" in str(result.error) and seen == [0, 0]
+    with pytest.raises(errors.EINVAL, match="anything"):
+        client.job(handler="tried", retries={"anything": 1})
+
+
+def test_what_tenants_use(master, client, worker):
+    worker.handle("same", lambda item: item.inputs[0])
+    worker.start()
+    with dlsched.Client(master, tenant="night") as night:
+        assert len(list(night.job(handler="same").add(1).add(2).submit())) == 2
+        wait_until(lambda: [used["items"] for used in client.tenants("night")] == [2])
+        assert "night" in [used["tenant"] for used in client.tenants()]
+    with pytest.raises(errors.ENOTFOUND):
+        list(client.tenants("nobody"))

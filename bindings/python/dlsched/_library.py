@@ -200,6 +200,7 @@ FUNCTIONS = {
     "dls_client_undrain": (c_int, [c_void_p, c_char_p, c_int, ERROR]),
     "dls_client_set_policy": (c_int, [c_void_p, c_char_p, c_char_p, c_int, ERROR]),
     "dls_client_set_tenant": (c_int, [c_void_p, c_char_p, POINTER(TenantOptions), c_int, ERROR]),
+    "dls_client_tenants": (c_int, [c_void_p, c_char_p, c_char_p, c_int, TEXT_OUT, ERROR]),
     "dls_client_explain": (c_int, [c_void_p, c_char_p, c_int, TEXT_OUT, ERROR]),
     "dls_client_jobs": (c_int, [c_void_p, POINTER(JobsOptions), c_int, TEXT_OUT, ERROR]),
     "dls_job_id": (c_char_p, [c_void_p]),

@@ -13,7 +13,7 @@ import reprlib
 from ctypes import c_char_p
 
 from . import errors
-from ._library import Resource
+from ._library import Resource, Retry
 
 PRIORITY = 1_000_000  # a job's is between this and minus this
 UINT32 = 2**32 - 1
@@ -99,6 +99,25 @@ def amounts(name, value):
         raise wrong_type(name, "a dict of amounts by name", value)
     rows = [(needed(f"a key of {name}", key), number(f"{name}[{key!r}]", amount)) for key, amount in value.items()]
     return (Resource * (len(rows) + 1))(*rows) if rows else None
+
+
+def retries(name, value):
+    """A list of rules from a dict, ended by a row without a failure, or None where there are none."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise wrong_type(name, 'a dict such as {"error": 3} or {"error": (3, 0.5, 60)}', value)
+    rows = [Retry(needed(f"a key of {name}", key), *_rule(f"{name}[{key!r}]", rule)) for key, rule in value.items()]
+    return (Retry * (len(rows) + 1))(*rows) if rows else None
+
+
+def _rule(name, value):
+    """How often, and the first and the longest wait in milliseconds."""
+    rule = value if isinstance(value, (tuple, list)) else (value,)
+    if not 1 <= len(rule) <= 3:
+        raise wrong_type(name, "how often, or (how often, wait, longest wait)", value)
+    waits = [duration(f"a wait of {name}", seconds) for seconds in rule[1:]]
+    return [whole(name, rule[0], 0, UINT32), *waits]
 
 
 def number(name, value):

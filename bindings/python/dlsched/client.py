@@ -30,9 +30,10 @@ def names_of(name, jobs):
 class Client(Handle):
     """A client of the master at an address such as "tcp://host:port", or of a Master or LocalCluster of this process.
 
-    It connects in the background and reconnects by itself. `data_bind` is where workers fetch inputs above 64 KB, "none" if they cannot connect here;
-    `insecure` allows it to lie beyond loopback although nothing is encrypted or authenticated. At most `window_items`
-    results of `window_bytes` wait for one job; a slow reader slows the job down. Zero means the library's default.
+    It connects in the background and reconnects by itself. `data_bind` is where workers fetch inputs above 64 KB, "none"
+    if they cannot connect here; `insecure` allows it to lie beyond loopback although nothing is encrypted or
+    authenticated. At most `window_items` results of `window_bytes` wait for one job; a slow reader slows the job down.
+    Zero means the library's default.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Client(Handle):
         item_time_limit=None,
         after=None,
         after_when=None,
+        retries=None,
     ):
         """A new job for a model folder, or for the handlers that workers registered under a name.
 
@@ -84,6 +86,9 @@ class Client(Handle):
         run, or it fails with EEXPIRED; `item_time_limit` how many a task may take for each of its items, or those fail
         that have no result by then. It waits `after` other jobs, Jobs or ids, until all have "ended", have "succeeded",
         or "any" has ended (`after_when`).
+
+        An item that fails is tried again as `retries` says by the way in which it failed, "error", "time_limit" or "input":
+        {"error": 3} three times, {"error": (3, 0.5, 60)} after half a second, one and two, but never more than a minute.
         """
         said = JobOptions(
             model=options.path("model", model),
@@ -101,6 +106,7 @@ class Client(Handle):
             item_time_limit_ms=options.duration("item_time_limit", item_time_limit),
             after=names_of("after", after),
             after_when=options.text("after_when", after_when),
+            retries=options.retries("retries", retries),
         )
         with self._use() as pointer:
             job = Job(create(lib.dls_job_create, pointer, said), self, self._jobs.discard)
@@ -196,6 +202,18 @@ class Client(Handle):
             lib.dls_client_set_tenant, options.needed("tenant", tenant), said, options.milliseconds("timeout", timeout)
         )
 
+    def tenants(self, tenant=None, *, timeout=10):
+        """What tenants weigh, may take and have used, each a dict, as docs/CLI.md describes it: all of them, or one, of which
+        ENOTFOUND says that there is none. They are asked for as the iterator goes on."""
+        return self._tenants(options.text("tenant", tenant), options.milliseconds("timeout", timeout))
+
+    def _tenants(self, tenant, timeout_ms):
+        after = ""
+        while after is not None:
+            page = self._ask(lib.dls_client_tenants, tenant, after.encode() or None, timeout_ms)
+            yield from page["tenants"]
+            after = page.get("next")
+
     def _tell_of(self, function, job, timeout, *more):
         name, timeout_ms = name_of("job", job), options.milliseconds("timeout", timeout)
         if isinstance(job, Job):
@@ -208,9 +226,9 @@ class Client(Handle):
             job._settle(timeout)
         return self._ask(function, name, timeout_ms)
 
-    def _ask(self, function, argument, timeout_ms):
+    def _ask(self, function, *arguments):
         answer = ctypes.c_void_p()
-        self._call(function, argument, timeout_ms, answer)
+        self._call(function, *arguments, answer)
         try:
             return json.loads(ctypes.string_at(answer))
         finally:

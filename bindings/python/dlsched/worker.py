@@ -94,8 +94,9 @@ class Worker(Handle):
 
     Register handlers, then start() it, or serve() until SIGTERM or Ctrl-C. `devices` tasks run at once, each on its own
     thread, and `credits` of them wait at each device. A task has its model computed on `threads` threads. With models=False
-    it runs handlers only. Zero means the library's default. `labels` are names that jobs can ask a worker to have, `resources` amounts by name
-    for the tasks of all devices together: "cores" and "memory_bytes" are the machine's unless they are there.
+    it runs handlers only. Zero means the library's default. `labels` are names that jobs can ask a worker to have,
+    `resources` amounts by name for the tasks of all devices together: "cores" and "memory_bytes" are the machine's unless
+    they are there.
     """
 
     def __init__(
