@@ -2,13 +2,15 @@
  * nothing and a client, with messages handed over in memory. One JSON line each. What sockets, loops and threads cost
  * is bench/dispatch.py's.
  *
- * core.workers_N: one job of single items over N workers. core.jobs_10000: as many jobs wait, 1,000 workers are all
- * busy. */
+ * core.turn_million: what the longest turn of a master takes, in ms of processor time, while a million jobs of one item
+ * come, are asked about, go to another policy, and lose their client. core.workers_N: one job of single items over N
+ * workers. core.jobs_10000: as many jobs wait, 1,000 workers are all busy. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "core/agent.h"
 #include "core/master.h"
 #include "core/session.h"
+#include "policy/registry.h"
 #include "policy/roundrobin.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -169,9 +171,9 @@ static void init_node(struct node *node)
 	dlsi_buffer_init(&node->finished, &dlsi_alloc_libc);
 }
 
-static void init_master(struct world *world)
+static struct dlsi_master_config configuration(void)
 {
-	struct dlsi_master_config config = {
+	return (struct dlsi_master_config){
 		.cluster = {{1}},
 		.term = 1,
 		.seed = 1,
@@ -180,7 +182,13 @@ static void init_master(struct world *world)
 		.lost_grace_ns = DLSI_SECOND_NS,
 		.client_timeout_ns = 60 * DLSI_SECOND_NS,
 		.policy = &dlsi_policy_roundrobin,
+		.policies = dlsi_policies,
 	};
+}
+
+static void init_master(struct world *world)
+{
+	struct dlsi_master_config config = configuration();
 
 	init_node(&world->master);
 	check(dlsi_master_create(&dlsi_alloc_libc, &config, &world->master.master, NULL) == 0, "no memory");
@@ -295,8 +303,133 @@ static void measure(const char *figure, unsigned workers, unsigned jobs)
 		fini_node(&world.peers[slot]);
 }
 
+/* ---- a million jobs */
+
+enum { MILLION = 1000000, MESSAGE_JOBS = 200, OPERATOR = 1 };
+
+struct crowd {
+	struct dlsi_master *master;
+	struct dlsi_effects effects;
+	struct dlsi_buffer block;
+	struct dlsi_id cluster;
+	uint64_t next_handle;
+	double longest_ms;
+};
+
+static double processor_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* As a loop does that took one message, or none. */
+static void turn_of(struct crowd *crowd, const struct dlsi_event *event)
+{
+	const struct dlsi_event turn = {.kind = DLSI_EVENT_TURN};
+	double begin_ms = processor_ms(), took_ms;
+
+	if (event)
+		dlsi_master_step(crowd->master, dlsi_clock_monotonic_ns(), event, &crowd->effects);
+	dlsi_master_step(crowd->master, dlsi_clock_monotonic_ns(), &turn, &crowd->effects);
+	took_ms = processor_ms() - begin_ms;
+	if (took_ms > crowd->longest_ms)
+		crowd->longest_ms = took_ms;
+	check(!crowd->effects.failed, "no memory");
+	dlsi_effects_clear(&crowd->effects);
+}
+
+static void say(struct crowd *crowd, uint32_t slot, const struct dlsi_record *records, size_t count)
+{
+	struct dlsi_event event = {.kind = DLSI_EVENT_MESSAGE, .peer = {slot, 1}};
+	struct dlsi_payload frames[MESSAGE_JOBS];
+	struct dlsi_message_writer writer;
+
+	dlsi_buffer_clear(&crowd->block);
+	writer = dlsi_message_begin(&crowd->block, &crowd->cluster, 1);
+	for (size_t i = 0; i < count; i++) {
+		dlsi_message_add(&writer, &records[i]);
+		if (dlsi_record_frames(&records[i]))
+			frames[event.message.frame_count++] = (struct dlsi_payload){++crowd->next_handle, RESULT_BYTES};
+	}
+	event.message.block = crowd->block.data;
+	event.message.length = crowd->block.length;
+	event.message.frames = frames;
+	turn_of(crowd, &event);
+}
+
+static void join(struct crowd *crowd, uint32_t slot)
+{
+	struct dlsi_record record = {.kind = DLSI_REGISTER};
+
+	record.reg = (struct dlsi_register){.role = DLSI_ROLE_CLIENT,
+		.version_low = DLSI_PROTOCOL_VERSION,
+		.version_high = DLSI_PROTOCOL_VERSION,
+		.incarnation = slot + 1};
+	say(crowd, slot, &record, 1);
+}
+
+static void submit_million(struct crowd *crowd)
+{
+	static const char spec[] = "{\"handler\":\"nothing\"}";
+	struct dlsi_record records[MESSAGE_JOBS], record = {.kind = DLSI_SPEC};
+
+	record.spec.json = (struct dlsi_bytes){(const uint8_t *)spec, sizeof spec - 1};
+	say(crowd, 0, &record, 1);
+	for (unsigned job = 0; job < MILLION;) {
+		for (unsigned i = 0; i < MESSAGE_JOBS; i++) {
+			records[i] = (struct dlsi_record){.kind = DLSI_SUBMIT};
+			records[i].submit = (struct dlsi_submit){
+				.frames = 1, .count = 1, .window_end = UINT64_MAX, .window_bytes = UINT64_MAX};
+			job++;
+			memcpy(records[i].submit.job.bytes, &job, sizeof job);
+		}
+		say(crowd, 0, records, MESSAGE_JOBS);
+	}
+	check(dlsi_master_counts(crowd->master).jobs == MILLION, "jobs are missing");
+}
+
+static void ask(struct crowd *crowd, const char *json)
+{
+	const struct dlsi_event timer = {.kind = DLSI_EVENT_TIMER};
+	struct dlsi_record record = {.kind = DLSI_COMMAND};
+
+	record.command.json = (struct dlsi_bytes){(const uint8_t *)json, (uint32_t)strlen(json)};
+	say(crowd, OPERATOR, &record, 1);
+	while (crowd->effects.deadline_ns <= dlsi_clock_monotonic_ns())
+		turn_of(crowd, &timer);
+}
+
+static void measure_turn(void)
+{
+	const struct dlsi_record leave = {.kind = DLSI_LEAVE};
+	struct dlsi_master_config config = configuration();
+	struct crowd crowd = {.cluster = config.cluster};
+
+	dlsi_effects_init(&crowd.effects, &dlsi_alloc_libc);
+	dlsi_buffer_init(&crowd.block, &dlsi_alloc_libc);
+	check(dlsi_master_create(&dlsi_alloc_libc, &config, &crowd.master, NULL) == 0, "no memory");
+	join(&crowd, 0);
+	join(&crowd, OPERATOR);
+	submit_million(&crowd);
+	ask(&crowd, "{\"command\":\"jobs\",\"limit\":256}");
+	ask(&crowd, "{\"command\":\"changes\",\"after\":0}");
+	ask(&crowd, "{\"command\":\"policy\",\"name\":\"priority\"}");
+	say(&crowd, 0, &leave, 1);
+	while (dlsi_master_counts(crowd.master).jobs)
+		turn_of(&crowd, NULL);
+	printf("{\"figure\": \"core.turn_million\", \"value\": %.1f, \"min\": %.1f, \"max\": %.1f, \"unit\": \"ms\", "
+	       "\"better\": \"lower\", \"goal\": 50, \"peer\": null}\n",
+		crowd.longest_ms, crowd.longest_ms, crowd.longest_ms);
+	dlsi_master_destroy(crowd.master, NULL);
+	dlsi_effects_fini(&crowd.effects);
+	dlsi_buffer_fini(&crowd.block);
+}
+
 int main(void)
 {
+	measure_turn();
 	measure("workers_1", 1, 1);
 	measure("workers_1000", WORKERS, 1);
 	measure("jobs_10000", WORKERS, JOBS);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LONGEST_MS = 3600 * 1000, SCRIPT_BYTES = 64 * 1024 };
+enum { LONGEST_MS = 3600 * 1000, SCRIPT_BYTES = 64 * 1024, JOB_MEMORY_MOST = 1024 * 1024 };
 
 struct values {
 	struct cli_daemon_values daemon; /* first */
@@ -24,6 +24,7 @@ struct values {
 	int64_t heartbeat_ms;
 	int64_t worker_timeout_ms;
 	int64_t client_timeout_ms;
+	int64_t job_memory;
 	const char *endpoint_file;
 };
 
@@ -48,6 +49,9 @@ static const struct cli_option options[] = {
 	{"client-timeout-ms", CLI_WHOLE, VALUE(client_timeout_ms), "MS",
 		"The jobs of a client that is gone are kept for so long.", .otherwise = "10000", .low = 1,
 		.high = LONGEST_MS},
+	{"job-memory", CLI_WHOLE, VALUE(job_memory), "MB",
+		"What live jobs may take; one without large inputs counts for less than 1 KB.", .otherwise = "4096",
+		.low = 1, .high = JOB_MEMORY_MOST},
 	{"endpoint-file", CLI_TEXT, VALUE(endpoint_file), "FILE",
 		"Gets the endpoint once the master listens, whole or not at all, and is removed at the end."},
 	CLI_DAEMON_OPTIONS(struct values),
@@ -65,6 +69,7 @@ static struct dls_master_options options_of(const struct values *values)
 	options.heartbeat_ms = (uint32_t)values->heartbeat_ms;
 	options.worker_timeout_ms = (uint32_t)values->worker_timeout_ms;
 	options.client_timeout_ms = (uint32_t)values->client_timeout_ms;
+	options.job_memory_bytes = (uint64_t)values->job_memory << 20;
 	return options;
 }
 

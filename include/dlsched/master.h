@@ -22,6 +22,8 @@ struct dls_master_options {
 	uint32_t client_timeout_ms; /* a lost client's jobs are kept so long for its return; 0: 10,000 */
 	const char *policy_params;  /* a JSON object, as docs/policies.md lists them for each policy; NULL: none */
 	const char *plugins; /* a folder with policies in C (dlsched/policy.h) that can be asked for; NULL: none */
+	uint64_t job_memory_bytes; /* what live jobs may take; one without large inputs counts for less than 1 KB. 0: 4
+				      GB */
 };
 
 #define DLS_MASTER_OPTIONS_INIT DLS_SIZED(struct dls_master_options)

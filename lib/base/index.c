@@ -1,7 +1,9 @@
 #include "base/index.h"
 
 #include "base/error.h"
-#include <stdbool.h>
+
+/* Not a power of two, as what grows beside it begins with: that would all have to be moved in one moment. */
+enum { FIRST_CHAINS = 24 };
 
 void dlsi_index_init(
 	struct dlsi_index *index, const struct dlsi_alloc *alloc, uint64_t seed, size_t id_at, size_t next_at)
@@ -42,7 +44,7 @@ static void **chain_of(const struct dlsi_index *index, const struct dlsi_id *id)
 
 static int reserve(struct dlsi_index *index)
 {
-	size_t capacity = index->capacity ? 2 * index->capacity : 16;
+	size_t capacity = index->capacity ? 2 * index->capacity : FIRST_CHAINS;
 	void **grown;
 
 	if (index->chain_count < index->capacity)

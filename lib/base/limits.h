@@ -44,52 +44,54 @@
 #define DLSI_BLOB_BYTES            (1ULL << 40)
 
 /* Peers and their work, per master */
-#define DLSI_PEERS               16384
-#define DLSI_PEER_QUEUE          16384 /* messages that wait for one peer; above all credits of a worker */
-#define DLSI_WORKER_DEVICES      64
-#define DLSI_LOCAL_WORKERS       256 /* of a cluster inside one process */
-#define DLSI_WORKER_HANDLERS     64
-#define DLSI_WORKER_JOBS         65536 /* that a worker is told of at once */
-#define DLSI_WORKER_TASKS        16384 /* that a worker holds, cancelled ones that still run included */
-#define DLSI_DEVICE_CREDITS      64
-#define DLSI_THREADS             1024  /* on which one model runs */
-#define DLSI_JOBS                65536 /* live jobs of one master */
-#define DLSI_JOB_ITEMS           (1ULL << 40)
-#define DLSI_PRIORITY            1000000 /* a job's is between this and minus this */
-#define DLSI_RESOURCE_KINDS      16      /* in use at once by one master */
-#define DLSI_RESOURCE_MOST       1e15    /* of one kind */
-#define DLSI_PLUGINS             32      /* in the folder of one master */
-#define DLSI_CLASS_LABELS        16      /* that one job asks of a worker */
-#define DLSI_TAGS                16      /* of a job */
-#define DLSI_AFTER               16      /* jobs that one waits for */
-#define DLSI_TIME_LIMIT_MS       (1000LL * 60 * 60 * 24 * 365 * 10)
-#define DLSI_RETRY_TIMES         1000          /* that an item is tried again */
-#define DLSI_RETRY_RUNS          16384         /* of items that failed and are tried again, of one job ... */
-#define DLSI_ALL_RETRY_RUNS      (1024 * 1024) /* ... and of all; what fails beyond that is not tried again */
-#define DLSI_TAG_BYTES           63
-#define DLSI_ABOUT_BYTES         16384 /* what a submission says of its job alone */
-#define DLSI_WORKER_LABELS       64
-#define DLSI_TENANTS             4096
-#define DLSI_TENANTS_KEPT        2048                   /* of them, those that stay because a weight was set for them */
-#define DLSI_TENANT_WEIGHT       1000000                /* a tenant's is at most this, and at least one over this */
-#define DLSI_TASK_ITEMS          4096                   /* items of one task */
-#define DLSI_CLIENT_SPECS        4096                   /* in use at once over one connection */
-#define DLSI_SPECS               65536                  /* interned specifications ... */
-#define DLSI_SPECS_BYTES         (512ULL * 1024 * 1024) /* ... and their JSON */
-#define DLSI_REFUSALS_BYTES      (16ULL * 1024 * 1024)  /* why specifications were refused */
-#define DLSI_HELD_PAYLOAD_BYTES  (1024ULL * 1024 * 1024) /* results a master keeps until clients have them */
-#define DLSI_CLIENT_HELD_BYTES   (64ULL * 1024 * 1024)   /* of them, those of one client */
-#define DLSI_HELD_RESULT_BYTES   512                     /* what each counts for besides its payload */
-#define DLSI_CLIENT_OFFERS       65536                   /* that one client has not confirmed; then a task a job */
-#define DLSI_HELD_MANIFEST_BYTES (1024ULL * 1024 * 1024) /* manifests of live jobs that travelled inside a message */
-#define DLSI_RECEIVED_RANGES     16384                   /* ranges of a job's items that a client says it has ... */
-#define DLSI_DONE_RANGES         (16 * 1024 * 1024)      /* ... and none while all jobs have so many done */
-#define DLSI_ANSWERS_PER_TURN    16                      /* to the commands of one client */
-#define DLSI_ANSWERED_BYTES      (256 * 1024)            /* the same in bytes: a few milliseconds to make */
-#define DLSI_LISTED              256                     /* entries of a list in an answer ... */
-#define DLSI_LOOKED_AT           4096                    /* ... and those looked at for it */
-#define DLSI_COMMANDED_JOBS      128                     /* that one command changes */
-#define DLSI_ENDED_JOBS          4096                    /* that a master still knows */
+#define DLSI_PEERS              16384
+#define DLSI_PEER_QUEUE         16384 /* messages that wait for one peer; above all credits of a worker */
+#define DLSI_WORKER_DEVICES     64
+#define DLSI_LOCAL_WORKERS      256 /* of a cluster inside one process */
+#define DLSI_WORKER_HANDLERS    64
+#define DLSI_WORKER_JOBS        65536 /* that a worker is told of at once */
+#define DLSI_WORKER_TASKS       16384 /* that a worker holds, cancelled ones that still run included */
+#define DLSI_DEVICE_CREDITS     64
+#define DLSI_THREADS            1024         /* on which one model runs */
+#define DLSI_JOBS_BYTES         (4ULL << 30) /* live jobs of one master, unless it is told otherwise ... */
+#define DLSI_JOB_BYTES          640    /* ... what each counts for besides its inputs and what it says of itself */
+#define DLSI_JOBS_PER_TURN      2048   /* that are moved or ended together, in one turn */
+#define DLSI_SEARCHED_JOBS      262144 /* those looked at in one turn to find some by the beginning of their ids */
+#define DLSI_JOB_ITEMS          (1ULL << 40)
+#define DLSI_PRIORITY           1000000 /* a job's is between this and minus this */
+#define DLSI_RESOURCE_KINDS     16      /* in use at once by one master */
+#define DLSI_RESOURCE_MOST      1e15    /* of one kind */
+#define DLSI_PLUGINS            32      /* in the folder of one master */
+#define DLSI_CLASS_LABELS       16      /* that one job asks of a worker */
+#define DLSI_TAGS               16      /* of a job */
+#define DLSI_AFTER              16      /* jobs that one waits for */
+#define DLSI_TIME_LIMIT_MS      (1000LL * 60 * 60 * 24 * 365 * 10)
+#define DLSI_RETRY_TIMES        1000          /* that an item is tried again */
+#define DLSI_RETRY_RUNS         16384         /* of items that failed and are tried again, of one job ... */
+#define DLSI_ALL_RETRY_RUNS     (1024 * 1024) /* ... and of all; what fails beyond that is not tried again */
+#define DLSI_TAG_BYTES          63
+#define DLSI_ABOUT_BYTES        16384 /* what a submission says of its job alone */
+#define DLSI_WORKER_LABELS      64
+#define DLSI_TENANTS            4096
+#define DLSI_TENANTS_KEPT       2048                    /* of them, those that stay because a weight was set for them */
+#define DLSI_TENANT_WEIGHT      1000000                 /* a tenant's is at most this, and at least one over this */
+#define DLSI_TASK_ITEMS         4096                    /* items of one task */
+#define DLSI_CLIENT_SPECS       4096                    /* in use at once over one connection */
+#define DLSI_SPECS              65536                   /* interned specifications ... */
+#define DLSI_SPECS_BYTES        (512ULL * 1024 * 1024)  /* ... and their JSON */
+#define DLSI_REFUSALS_BYTES     (16ULL * 1024 * 1024)   /* why specifications were refused */
+#define DLSI_HELD_PAYLOAD_BYTES (1024ULL * 1024 * 1024) /* results a master keeps until clients have them */
+#define DLSI_CLIENT_HELD_BYTES  (64ULL * 1024 * 1024)   /* of them, those of one client */
+#define DLSI_HELD_RESULT_BYTES  512                     /* what each counts for besides its payload */
+#define DLSI_CLIENT_OFFERS      65536                   /* that one client has not confirmed; then a task a job */
+#define DLSI_RECEIVED_RANGES    16384                   /* ranges of a job's items that a client says it has ... */
+#define DLSI_DONE_RANGES        (16 * 1024 * 1024)      /* ... and none while all jobs have so many done */
+#define DLSI_ANSWERS_PER_TURN   16                      /* to the commands of one client */
+#define DLSI_ANSWERED_BYTES     (256 * 1024)            /* the same in bytes: a few milliseconds to make */
+#define DLSI_LISTED             256                     /* entries of a list in an answer ... */
+#define DLSI_LOOKED_AT          4096                    /* ... and those looked at for it */
+#define DLSI_COMMANDED_JOBS     128                     /* that one command changes */
+#define DLSI_ENDED_JOBS         4096                    /* that a master still knows */
 
 /* Work at a client and at a worker */
 #define DLSI_WINDOW_ITEMS    (16 * 1024 * 1024)     /* results kept for a job, unless its client says otherwise */

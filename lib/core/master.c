@@ -55,6 +55,8 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 		return dlsi_fail_memory(err);
 	master->alloc = alloc;
 	master->config = *config;
+	if (!master->config.job_bytes)
+		master->config.job_bytes = DLSI_JOBS_BYTES;
 	master->next_number = master->next_index = master->openings = 1;
 	master->due_ns = INT64_MAX;
 	/* Somewhere: a worker may still run an attempt of another master, and the two must not be one number. */
@@ -67,6 +69,8 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 	dlsi_list_init(&master->workers);
 	dlsi_list_init(&master->clients);
 	dlsi_list_init(&master->jobs);
+	dlsi_list_init(&master->gone);
+	dlsi_list_init(&master->weighed);
 	dlsi_list_init(&master->changed);
 	dlsi_list_init(&master->ended);
 	dlsi_list_init(&master->decided);
@@ -114,7 +118,10 @@ void dlsi_master_destroy(struct dlsi_master *master, struct dlsi_effects *effect
 		dlsi_worker_destroy(master, dlsi_list_entry(worker, struct worker, node));
 	dlsi_list_each (client, &master->clients)
 		dlsi_client_destroy(master, dlsi_list_entry(client, struct client, node));
-	dlsi_releases_flush(&master->releases, master->effects);
+	while (dlsi_clients_catch_up(master))
+		;
+	if (effects)
+		dlsi_releases_flush(&master->releases, effects);
 	dlsi_ended_forget_all(master);
 	free_proposals(master);
 	dlsi_tenants_forget_all(master);
@@ -150,7 +157,7 @@ struct dlsi_master_counts dlsi_master_counts(const struct dlsi_master *master)
 		.handlers = master->handler_by_name.count,
 		.acquaintances = master->known.count,
 		.held_bytes = master->held_bytes,
-		.manifest_bytes = master->manifest_bytes,
+		.job_bytes = master->job_bytes,
 		.done_ranges = master->done_ranges,
 		.done_items = master->done_items,
 		.presented_items = master->presented_items,
@@ -453,9 +460,11 @@ void dlsi_master_step(
 		if (master->recovered)
 			dlsi_master_end_complete_jobs(master);
 		more = dlsi_master_decide_followers(master);
+		more |= dlsi_clients_catch_up(master);
 		more |= dlsi_master_assign(master);
 		flush_ns = dlsi_master_flush(master);
 		dlsi_releases_flush(&master->releases, master->effects);
+		master->searched = 0;
 		break;
 	default:
 		master->refused_transitions++;

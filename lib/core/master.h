@@ -21,6 +21,7 @@ struct dlsi_master_config {
 	int64_t lost_grace_ns;     /* after a hint that a worker is gone */
 	int64_t client_timeout_ns; /* a lost client's attached jobs are kept so long */
 	int64_t patience_ns;       /* what no peer waits for, like an acceptance, waits so long for company; may be 0 */
+	uint64_t job_bytes;        /* of all live jobs; 0: DLSI_JOBS_BYTES */
 	bool durable;              /* takes durable jobs; else refuses them */
 	const struct dlsi_policy_ops *policy;
 	const cJSON *policy_params;                /* an object; NULL: none */
@@ -46,8 +47,8 @@ struct dlsi_master_counts {
 	uint64_t workers, clients, jobs, tasks, specs, handlers;
 	uint64_t acquaintances; /* jobs that workers have been told of, over all workers */
 	uint64_t held_bytes;    /* of results that clients or the log have not taken yet */
-	uint64_t manifest_bytes;
-	uint64_t done_ranges; /* of attached jobs */
+	uint64_t job_bytes;     /* what live jobs count for */
+	uint64_t done_ranges;   /* of attached jobs */
 	uint64_t done_items, done_tasks, lost_workers, refused_messages;
 	uint64_t presented_items;     /* that clients said to have already: nothing here proves it */
 	uint64_t refused_transitions; /* more than 0 is a fault of this program */

@@ -46,6 +46,10 @@ static enum answer assign_one(struct dlsi_master *master, const struct dlsi_poli
 		return hear_excuse(master);
 	job = dlsi_list_entry(choice.job, struct job, policy);
 	device = dlsi_list_entry(choice.device, struct device, policy);
+	if (dlsi_job_held_back(job) != HELD_BACK_NOT) { /* it is about to be looked at again */
+		dlsi_job_withdraw(master, job);
+		return GIVEN;
+	}
 	sentence = objection(job, device);
 	if (sentence)
 		return replace_policy(master, sentence);
@@ -62,6 +66,8 @@ bool dlsi_master_assign(struct dlsi_master *master)
 	struct dlsi_policy_view view;
 
 	master->turns++;
+	if (!dlsi_master_exchange(master))
+		return true;
 	view = dlsi_master_view(master);
 	for (unsigned i = 0; i < ASSIGNMENTS_PER_TURN; i++) {
 		enum answer answer;

@@ -29,6 +29,7 @@ static struct client *create(struct dlsi_master *master, const struct dlsi_regis
 		return NULL;
 	dlsi_list_init(&client->jobs);
 	dlsi_list_init(&client->specs_paid);
+	dlsi_list_init(&client->weighed);
 	client->grace.kind = TIMER_CLIENT_GRACE;
 	client->incarnation = record->incarnation;
 	client->number = master->next_number++;
@@ -65,12 +66,6 @@ static void detach(struct dlsi_master *master, struct client *client)
 		dlsi_master_drop_peer(master, peer);
 }
 
-static void refresh_jobs(struct dlsi_master *master, struct client *client)
-{
-	dlsi_list_each (node, &client->jobs)
-		dlsi_job_refresh(master, dlsi_list_entry(node, struct job, client_node));
-}
-
 /* Once there were more than the limit, it is too much until half of that is left. */
 static bool is_too_much(bool was, uint64_t now, uint64_t limit)
 {
@@ -86,7 +81,9 @@ static void weigh(struct dlsi_master *master, struct client *client)
 		return;
 	client->full = full;
 	client->crowded = crowded;
-	refresh_jobs(master, client);
+	client->to_look_at = client->jobs.next;
+	dlsi_list_remove(&client->weighed);
+	dlsi_list_append(&master->weighed, &client->weighed);
 }
 
 void dlsi_client_hold(struct dlsi_master *master, struct client *client, uint64_t bytes, bool offered)
@@ -132,21 +129,73 @@ void dlsi_client_destroy(struct dlsi_master *master, struct client *client)
 	struct dlsi_id key = key_of(client->incarnation);
 
 	detach(master, client);
-	dlsi_list_each (node, &client->jobs) {
-		struct job *job = dlsi_list_entry(node, struct job, client_node);
-
-		if (job->durable) {
-			job->client = NULL;
-			dlsi_list_remove(node);
-		} else {
-			dlsi_job_end(master, job, DLSI_JOB_CANCELLED, DLS_ECANCELLED, "the client has gone");
-		}
-	}
 	dlsi_spec_forget_payer(client);
 	dlsi_master_stop_timer(master, &client->grace);
 	dlsi_map_remove(&master->client_by_incarnation, &key);
 	dlsi_list_remove(&client->node);
-	free_client(master, client);
+	dlsi_list_append(&master->gone, &client->node);
+	client->gone = true;
+}
+
+void dlsi_client_part(struct job *job)
+{
+	struct client *client = job->client;
+
+	if (client && client->to_look_at == &job->client_node)
+		client->to_look_at = job->client_node.next;
+	if (client && client->to_tell == &job->client_node)
+		client->to_tell = job->client_node.next;
+	dlsi_list_remove(&job->client_node);
+}
+
+/* A durable job is nobody's from now on; another ends. */
+static void leave_alone(struct dlsi_master *master, struct job *job)
+{
+	if (!job->durable) {
+		dlsi_job_end(master, job, DLSI_JOB_CANCELLED, DLS_ECANCELLED, "the client has gone");
+		return;
+	}
+	dlsi_client_part(job);
+	job->client = NULL;
+}
+
+/* Returns how many more jobs may be dealt with; 0: no more. */
+static unsigned end_jobs(struct dlsi_master *master, struct client *client, unsigned most)
+{
+	for (; most && !dlsi_list_empty(&client->jobs); most--)
+		leave_alone(master, dlsi_list_entry(client->jobs.next, struct job, client_node));
+	if (dlsi_list_empty(&client->jobs)) {
+		dlsi_list_remove(&client->node);
+		dlsi_list_remove(&client->weighed);
+		free_client(master, client);
+	}
+	return most;
+}
+
+static unsigned look_at_jobs(struct dlsi_master *master, struct client *client, unsigned most)
+{
+	for (; most && client->to_look_at != &client->jobs; most--) {
+		struct job *job = dlsi_list_entry(client->to_look_at, struct job, client_node);
+
+		client->to_look_at = client->to_look_at->next;
+		dlsi_job_refresh(master, job);
+	}
+	if (client->to_look_at == &client->jobs) {
+		client->to_look_at = NULL;
+		dlsi_list_remove(&client->weighed);
+	}
+	return most;
+}
+
+bool dlsi_clients_catch_up(struct dlsi_master *master)
+{
+	unsigned most = DLSI_JOBS_PER_TURN;
+
+	while (most && !dlsi_list_empty(&master->gone))
+		most = end_jobs(master, dlsi_list_entry(master->gone.next, struct client, node), most);
+	while (most && !dlsi_list_empty(&master->weighed))
+		most = look_at_jobs(master, dlsi_list_entry(master->weighed.next, struct client, weighed), most);
+	return !dlsi_list_empty(&master->gone) || !dlsi_list_empty(&master->weighed);
 }
 
 void dlsi_client_register(struct dlsi_master *master, struct dlsi_peer from, const struct dlsi_register *record)
@@ -290,6 +339,9 @@ void dlsi_client_tell_progress(struct dlsi_master *master, struct client *client
 
 void dlsi_client_progress(struct dlsi_master *master, struct client *client)
 {
-	dlsi_list_each (node, &client->jobs)
+	struct dlsi_list *node = client->to_tell ? client->to_tell : client->jobs.next;
+
+	for (unsigned i = 0; node != &client->jobs && i < DLSI_LOOKED_AT; i++, node = node->next)
 		dlsi_client_tell_progress(master, client, dlsi_list_entry(node, struct job, client_node));
+	client->to_tell = node == &client->jobs ? NULL : node;
 }

@@ -26,13 +26,13 @@ bool dlsi_request_has_room(struct request *request, size_t texts);
 unsigned dlsi_request_limit(struct request *request);
 
 /* master_find.c: jobs as people name them, by their id or how it begins. Exactly one of both is found; else an error
- * whose sentence says why: DLS_EINVAL, DLS_ENOTFOUND. */
+ * whose sentence says why: DLS_EINVAL, DLS_ENOTFOUND, DLS_ELIMIT (too many would have to be looked at in this turn). */
 struct found {
 	struct job *job;
 	const struct ended *ended;
 };
 
-int dlsi_find_job(const struct dlsi_master *master, const char *text, struct found *found_out, struct dls_error *err);
+int dlsi_find_job(struct dlsi_master *master, const char *text, struct found *found_out, struct dls_error *err);
 
 /* master_describe.c: jobs and tasks as answers show them. NULL: memory is exhausted */
 const char *dlsi_describe_state(const struct job *job);

@@ -27,7 +27,7 @@ static int refuse_ended(const struct dlsi_master *master, const struct ended *en
 		(double)(master->now_ns - ended->ended_ns) / 1e9, ended->done_items, ended->count, ended->failed_items);
 }
 
-static int find_live(const struct dlsi_master *master, const char *name, struct job **job_out, struct dls_error *err)
+static int find_live(struct dlsi_master *master, const char *name, struct job **job_out, struct dls_error *err)
 {
 	char id[DLSI_ID_TEXT_BYTES];
 	struct found found = {0};

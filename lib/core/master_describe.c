@@ -210,7 +210,7 @@ static void list_tasks(struct request *request, const struct job *job)
 int dlsi_command_job(struct request *request)
 {
 	const char *name = dlsi_json_text(&request->reader, "job", "");
-	const struct dlsi_master *master = request->master;
+	struct dlsi_master *master = request->master;
 	struct found found;
 	int rc = request->reader.rc ? request->reader.rc : dlsi_find_job(master, name, &found, request->err);
 

@@ -39,6 +39,18 @@ static const struct dlsi_id *id_of(const struct found *found)
 	return found->job ? &found->job->policy.id : found->ended ? &found->ended->id : NULL;
 }
 
+static bool is_whole(const struct beginning *beginning)
+{
+	return beginning->length == DLSI_ID_BYTES;
+}
+
+/* Whether all jobs may be looked at for one more name. */
+static bool may_search(struct dlsi_master *master)
+{
+	master->searched += master->job_by_id.count;
+	return master->searched <= DLSI_SEARCHED_JOBS;
+}
+
 /* Of one id the job that lives is meant, else the one that ended last. False: there are two. */
 static bool add_found(struct found *found, struct job *job, const struct ended *ended)
 {
@@ -57,7 +69,7 @@ static bool search_live(const struct dlsi_master *master, const struct beginning
 {
 	struct dlsi_id id;
 
-	if (beginning->length == DLSI_ID_BYTES) {
+	if (is_whole(beginning)) {
 		memcpy(id.bytes, beginning->bytes, sizeof id.bytes);
 		found_out->job = dlsi_job_find(master, &id);
 		return true;
@@ -82,7 +94,7 @@ static bool search_ended(const struct dlsi_master *master, const struct beginnin
 	return true;
 }
 
-int dlsi_find_job(const struct dlsi_master *master, const char *text, struct found *found_out, struct dls_error *err)
+int dlsi_find_job(struct dlsi_master *master, const char *text, struct found *found_out, struct dls_error *err)
 {
 	struct beginning beginning;
 	struct found found = {0};
@@ -92,6 +104,11 @@ int dlsi_find_job(const struct dlsi_master *master, const char *text, struct fou
 			"\"%.40s\" names no job: that takes the %d hexadecimal digits of its id, or at least the first "
 			"%d",
 			text, DIGITS, DIGITS_LEAST);
+	if (!is_whole(&beginning) && !may_search(master))
+		return dlsi_fail(err, DLS_ELIMIT,
+			"the master has too many jobs, %zu, to look for those whose ids begin with %s; give all %d "
+			"digits",
+			master->job_by_id.count, text, DIGITS);
 	if (!search_live(master, &beginning, &found) || !search_ended(master, &beginning, &found))
 		return dlsi_fail(err, DLS_ENOTFOUND, "the ids of several jobs begin with %s; give more digits", text);
 	if (!id_of(&found))

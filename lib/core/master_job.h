@@ -60,7 +60,8 @@ extern const struct run dlsi_run_none;
 /* What few jobs have. */
 struct extras {
 	struct job *job;
-	struct about *about; /* NULL: nothing */
+	struct about *about;  /* NULL: nothing */
+	uint32_t about_bytes; /* that it counts for, also when it has been handed on */
 	struct timer limit;
 	int64_t released_ns;        /* when it could run first */
 	struct dlsi_list followers; /* jobs that wait for this one */

@@ -115,15 +115,20 @@ struct job *dlsi_job_create(
 	job->policy.deadline_ns = INT64_MAX;
 	job->spec = spec;
 	job->count = count;
+	master->job_bytes += DLSI_JOB_BYTES;
 	dlsi_list_init(&job->client_node);
 	dlsi_list_init(&job->change_node);
 	dlsi_list_append(&master->jobs, &job->node);
 	return job;
 }
 
-static void withdraw(struct dlsi_master *master, struct job *job)
+void dlsi_job_withdraw(struct dlsi_master *master, struct job *job)
 {
-	if (job->offered)
+	const struct exchange *exchange = &master->exchange;
+
+	if (job->offered && exchange->leaving)
+		exchange->from.ops->idle(exchange->from.policy, &job->policy);
+	else if (job->offered)
 		master->policy_ops->idle(master->policy, &job->policy);
 	job->offered = false;
 }
@@ -134,7 +139,7 @@ static void forget(struct dlsi_master *master, struct job *job)
 	struct dlsi_record record = {.kind = DLSI_FORGET};
 
 	record.forget.job = job->policy.id;
-	withdraw(master, job);
+	dlsi_job_withdraw(master, job);
 	if (!job->run)
 		return;
 	dlsi_list_each (node, &job->run->tasks)
@@ -158,8 +163,13 @@ bool dlsi_job_keep_manifest(struct dlsi_master *master, struct job *job, struct 
 	job->manifest = manifest.handle;
 	job->manifest_bytes = (uint32_t)manifest.bytes;
 	job->manifest_head = head;
-	master->manifest_bytes += manifest.bytes;
+	master->job_bytes += manifest.bytes;
 	return true;
+}
+
+uint64_t dlsi_job_bytes(const struct job *job)
+{
+	return DLSI_JOB_BYTES + job->manifest_bytes + dlsi_job_extras(job)->about_bytes;
 }
 
 struct dlsi_payload dlsi_job_manifest(const struct job *job)
@@ -174,7 +184,7 @@ static void settle(struct dlsi_master *master, const struct job *job)
 
 	master->done_ranges -= ranges;
 	job->client->job_count--;
-	job->client->manifest_bytes -= job->manifest_bytes;
+	job->client->job_bytes -= dlsi_job_bytes(job);
 	job->client->done_ranges -= ranges;
 }
 
@@ -187,14 +197,16 @@ void dlsi_job_destroy(struct dlsi_master *master, struct job *job)
 	forget(master, job);
 	dlsi_job_free_retries(master, job);
 	dlsi_index_remove(&master->job_by_id, job);
+	if (master->exchange.next == &job->node)
+		master->exchange.next = job->node.next;
 	dlsi_list_remove(&job->node);
-	dlsi_list_remove(&job->client_node);
+	dlsi_client_part(job);
 	dlsi_list_remove(&job->change_node);
+	master->job_bytes -= dlsi_job_bytes(job);
 	if (!job->durable)
 		settle(master, job);
 	dlsi_queue_leave(master, dlsi_job_queue(job));
 	dlsi_spec_unref(master, job->spec);
-	master->manifest_bytes -= job->manifest_bytes;
 	dlsi_releases_add(&master->releases, dlsi_job_manifest(job));
 	free_parts(master, job);
 	dlsi_free(master->alloc, job);
@@ -251,7 +263,7 @@ uint64_t dlsi_job_apply(struct dlsi_master *master, struct job *job, const struc
 		job->paused = change->pause.paused;
 		break;
 	case DLSI_CHANGE_PRIORITY:
-		withdraw(master, job); /* the policy is offered it anew, as what it is then */
+		dlsi_job_withdraw(master, job); /* the policy is offered it anew, as what it is then */
 		job->policy.priority = change->priority.priority;
 		break;
 	}
@@ -393,7 +405,7 @@ void dlsi_job_end(struct dlsi_master *master, struct job *job, uint8_t state, in
 	change.end.state = state;
 	change.end.code = code;
 	change.end.sentence = dlsi_text_of(sentence);
-	withdraw(master, job);
+	dlsi_job_withdraw(master, job);
 	dlsi_job_change(master, job, &change, NULL, (struct dlsi_payload){0});
 }
 
@@ -413,7 +425,7 @@ enum held_back dlsi_job_held_back(const struct job *job)
 	const struct run *run = dlsi_job_run(job);
 	uint64_t out = run->running + run->returned, room = dlsi_job_window_bytes(job);
 
-	if (job->client && job->client->full)
+	if (job->client && (job->client->full || job->client->gone))
 		return HELD_BACK_CLIENT;
 	if (run->retry_items)
 		return HELD_BACK_NOT;
@@ -432,13 +444,12 @@ void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
 	job->policy.ready = dlsi_job_run(job)->retry_items + (next.end - next.first);
 	ready = job->state == DLSI_JOB_ACTIVE && !job->ending && !job->paused && !job->waits && job->policy.ready &&
 		dlsi_job_held_back(job) == HELD_BACK_NOT;
-	if (ready == job->offered)
-		return;
-	job->offered = ready;
-	if (ready)
+	if (!ready) {
+		dlsi_job_withdraw(master, job);
+	} else if (!job->offered && !master->exchange.leaving) { /* else it is when all have left */
+		job->offered = true;
 		master->policy_ops->ready(master->policy, &job->policy);
-	else
-		master->policy_ops->idle(master->policy, &job->policy);
+	}
 }
 
 bool dlsi_job_take(struct dlsi_master *master, struct job *job, const struct device *device, uint64_t most,

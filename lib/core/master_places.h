@@ -93,6 +93,9 @@ struct dlsi_policy_view dlsi_master_view(struct dlsi_master *master);
 int dlsi_master_use_policy(
 	struct dlsi_master *master, const struct dlsi_policy_ops *ops, const cJSON *params, struct dls_error *err);
 
+/* Goes on with an exchange; false: it goes on in the next turn, and nothing is decided before. */
+bool dlsi_master_exchange(struct dlsi_master *master);
+
 /* It has failed: the one before it decides from now on. False: there is no other. */
 bool dlsi_master_drop_policy(struct dlsi_master *master, const char *sentence);
 void dlsi_master_end_policies(struct dlsi_master *master);

@@ -1,5 +1,6 @@
 /* The policy that decides, and putting another in its place while jobs run: the next decision is the new one's, and
- * nothing else changes. The one before it is kept, without jobs, so that it can decide again at once if the new one
+ * nothing else changes. Nothing is decided while jobs leave the one and enter the other, which takes more than one turn
+ * where there are many. The one before it is kept, without jobs, so that it can decide again at once if the new one
  * fails; behind it there is the master's first, which stays for good. */
 #include "core/master_commands.h"
 #include "core/master_places.h"
@@ -14,23 +15,6 @@ static int check(const struct dlsi_policy_ops *ops, struct dls_error *err)
 	return 0;
 }
 
-/* Ready jobs leave the old policy and enter the new one in the order in which they came. */
-static void move_jobs(struct dlsi_master *master, const struct dlsi_policy_ops *ops, void *policy)
-{
-	dlsi_list_each (node, &master->jobs) {
-		struct job *job = dlsi_list_entry(node, struct job, node);
-
-		if (job->offered)
-			master->policy_ops->idle(master->policy, &job->policy);
-	}
-	dlsi_list_each (node, &master->jobs) {
-		struct job *job = dlsi_list_entry(node, struct job, node);
-
-		if (job->offered)
-			ops->ready(policy, &job->policy);
-	}
-}
-
 /* The last one stays. */
 static void drop(struct dlsi_master *master, struct replacement replacement)
 {
@@ -38,12 +22,49 @@ static void drop(struct dlsi_master *master, struct replacement replacement)
 		replacement.ops->destroy(replacement.policy);
 }
 
-/* The one that decided becomes the one to come back to. */
-static void retire(struct dlsi_master *master, const struct dlsi_policy_ops *ops, void *policy)
+/* From now on jobs leave the policy that decided. It is kept to come back to, unless it has failed. */
+static void begin_exchange(struct dlsi_master *master, struct replacement next, bool failed)
 {
-	move_jobs(master, ops, policy);
-	drop(master, master->previous);
-	master->previous = (struct replacement){master->policy_ops, master->policy};
+	master->exchange = (struct exchange){.from = {master->policy_ops, master->policy},
+		.failed = failed,
+		.next = master->jobs.next,
+		.leaving = true};
+	master->policy_ops = next.ops;
+	master->policy = next.policy;
+}
+
+static void end_leaving(struct dlsi_master *master)
+{
+	struct exchange *exchange = &master->exchange;
+
+	drop(master, exchange->failed ? exchange->from : master->previous);
+	master->previous = exchange->failed ? (struct replacement){0} : exchange->from;
+	exchange->leaving = false;
+	exchange->next = master->jobs.next;
+}
+
+bool dlsi_master_exchange(struct dlsi_master *master)
+{
+	struct exchange *exchange = &master->exchange;
+
+	for (unsigned i = 0; exchange->next && i < DLSI_JOBS_PER_TURN; i++) {
+		struct job *job = dlsi_list_entry(exchange->next, struct job, node);
+
+		if (exchange->next == &master->jobs && exchange->leaving) {
+			end_leaving(master);
+			continue;
+		}
+		if (exchange->next == &master->jobs) {
+			exchange->next = NULL;
+			break;
+		}
+		exchange->next = exchange->next->next;
+		if (exchange->leaving)
+			dlsi_job_withdraw(master, job);
+		else
+			dlsi_job_refresh(master, job);
+	}
+	return !exchange->next;
 }
 
 /* NULL: memory is exhausted. */
@@ -64,18 +85,23 @@ int dlsi_master_use_policy(
 	void *policy;
 	int rc = check(ops, err);
 
+	if (rc == 0 && master->exchange.next)
+		rc = dlsi_fail(err, DLS_EBUSY,
+			"the master's jobs are still on their way from the policy before to %s; ask again",
+			master->policy_ops->name);
 	if (rc == 0)
 		rc = params || none ? ops->create(ops, master->alloc, params ? params : none, &policy, err)
 				    : dlsi_fail_memory(err);
 	cJSON_Delete(none);
 	if (rc)
 		return rc;
-	if (master->policy)
-		retire(master, ops, policy);
-	else
+	if (master->policy) {
+		begin_exchange(master, (struct replacement){ops, policy}, false);
+	} else {
 		master->last = (struct replacement){ops, policy};
-	master->policy_ops = ops;
-	master->policy = policy;
+		master->policy_ops = ops;
+		master->policy = policy;
+	}
 	dlsi_free(master->alloc, master->policy_failure);
 	master->policy_failure = NULL;
 	return 0;
@@ -84,24 +110,21 @@ int dlsi_master_use_policy(
 bool dlsi_master_drop_policy(struct dlsi_master *master, const char *sentence)
 {
 	struct replacement next = master->previous.ops ? master->previous : master->last;
-	struct replacement failed = {master->policy_ops, master->policy};
 
 	dlsi_free(master->alloc, master->policy_failure);
 	master->policy_failure = describe_failure(master, next.ops, sentence);
 	dlsi_effects_log(master->effects, DLS_LOG_ERROR, "%s",
 		master->policy_failure ? master->policy_failure : "a policy has failed");
-	if (next.policy == failed.policy)
+	if (next.policy == master->policy)
 		return false;
-	move_jobs(master, next.ops, next.policy);
-	master->policy_ops = next.ops;
-	master->policy = next.policy;
-	master->previous = (struct replacement){0};
-	drop(master, failed);
+	begin_exchange(master, next, true);
 	return true;
 }
 
 void dlsi_master_end_policies(struct dlsi_master *master)
 {
+	if (master->exchange.next && master->exchange.leaving)
+		end_leaving(master);
 	drop(master, (struct replacement){master->policy_ops, master->policy});
 	drop(master, master->previous);
 	if (master->last.ops)

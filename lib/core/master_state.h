@@ -105,9 +105,10 @@ struct worker {
 	uint16_t label_count;
 	struct dlsi_resources capacity, reserved; /* the latter by its devices, never more than the former */
 	struct dlsi_list stakes;
-	struct dlsi_list tasks;         /* that it has not answered, in the order in which they were given */
-	struct dlsi_list offers;        /* tasks whose results it keeps */
-	struct dlsi_list jobs;          /* acquaintances */
+	struct dlsi_list tasks;  /* that it has not answered, in the order in which they were given */
+	struct dlsi_list offers; /* tasks whose results it keeps */
+	struct dlsi_list jobs;   /* acquaintances */
+	uint64_t job_count;
 	struct dlsi_list copies, loads; /* of models (master_models.c) */
 	struct dlsi_buffer taken;       /* u64 each: attempts to confirm in the next message */
 	uint64_t done_items;
@@ -121,7 +122,11 @@ struct client_spec {
 };
 
 struct client {
-	struct dlsi_list node; /* on master->clients */
+	struct dlsi_list node; /* on master->clients, or when it has gone for good on master->gone */
+	bool gone;
+	struct dlsi_list weighed;     /* on master->weighed */
+	struct dlsi_list *to_look_at; /* the next of its jobs that are to be looked at again; NULL: none */
+	struct dlsi_list *to_tell;    /* the next of its jobs whose progress it is told; NULL: the first */
 	uint64_t number;
 	uint64_t incarnation;
 	struct peer *peer; /* NULL: lost */
@@ -140,9 +145,9 @@ struct client {
 	uint64_t refusal_bytes;
 	struct dlsi_list specs_paid; /* those that count for it: it was the first to name them */
 	uint64_t paid_count, paid_bytes;
-	uint64_t job_count, manifest_bytes, done_ranges; /* of its attached jobs */
-	unsigned answers;                                /* to its commands, since its last turn */
-	uint64_t answer_bytes;                           /* the same in bytes */
+	uint64_t job_count, job_bytes, done_ranges; /* of its attached jobs */
+	unsigned answers;                           /* to its commands, since its last turn */
+	uint64_t answer_bytes;                      /* the same in bytes */
 };
 
 /* A specification, shared by all jobs whose JSON is the same to the byte. */
@@ -283,6 +288,15 @@ struct replacement {
 	void *policy;
 };
 
+/* Jobs on their way from one policy to another: while the first part is under way those that are ready are the old
+ * one's, later the new one's. */
+struct exchange {
+	struct replacement from;
+	bool failed;            /* it is not kept */
+	bool leaving;           /* the first part */
+	struct dlsi_list *next; /* on master->jobs; NULL: there is none under way */
+};
+
 struct dlsi_master {
 	const struct dlsi_alloc *alloc;
 	struct dlsi_master_config config;
@@ -296,6 +310,9 @@ struct dlsi_master {
 	struct dlsi_heap timers;
 
 	struct dlsi_list workers, clients, jobs, classes, tenants;
+	struct dlsi_list gone;         /* clients whose jobs are to be ended */
+	struct dlsi_list weighed;      /* clients whose jobs are to be looked at again */
+	uint64_t searched;             /* jobs that were looked at in this turn to find some */
 	struct dlsi_list idle_tenants; /* the one that was used last at the end */
 	struct dlsi_list changed;      /* jobs, the one that changed last at the end */
 	struct dlsi_list ended;
@@ -311,6 +328,7 @@ struct dlsi_master {
 	uint64_t loads;                               /* bit n: loaded[n] may have some */
 	const struct dlsi_policy_ops *policy_ops;
 	void *policy;
+	struct exchange exchange;
 	struct replacement previous, last; /* of a policy that fails: the one before it, or else this */
 	char *policy_failure;              /* of the last one that failed since one was asked for; NULL: none */
 	uint64_t turns;
@@ -324,7 +342,7 @@ struct dlsi_master {
 	uint64_t next_number, next_attempt;
 
 	struct dlsi_releases releases;
-	uint64_t held_bytes, manifest_bytes; /* of results, of jobs */
+	uint64_t held_bytes, job_bytes; /* of results, of jobs */
 	uint64_t spec_bytes, refusal_bytes, done_ranges, retry_runs;
 
 	uint64_t done_items, done_tasks, lost_workers, refused_transitions, refused_messages;
@@ -412,7 +430,8 @@ void dlsi_client_submit(struct dlsi_master *master, struct client *client, const
 void dlsi_client_ack(struct dlsi_master *master, struct client *client, const struct dlsi_ack *record);
 void dlsi_client_cancel(struct dlsi_master *master, struct client *client, const struct dlsi_cancel *record);
 
-/* Of one job, and of all of the client's jobs; what it has been told already is not said again. */
+/* Of one job, and of the client's next DLSI_LOOKED_AT jobs, in turns; what it has been told already is not said again.
+ */
 void dlsi_client_tell_progress(struct dlsi_master *master, struct client *client, struct job *job);
 void dlsi_client_progress(struct dlsi_master *master, struct client *client);
 void dlsi_client_forget_told(struct job *job);
@@ -426,6 +445,13 @@ void dlsi_client_unhold(struct dlsi_master *master, struct client *client, uint6
 void dlsi_client_lost(struct dlsi_master *master, struct client *client);
 void dlsi_client_excuse(struct dlsi_master *master, struct client *client);
 void dlsi_client_destroy(struct dlsi_master *master, struct client *client);
+
+/* It is of no client any more. */
+void dlsi_client_part(struct job *job);
+
+/* What is left to do with the jobs of clients, many of which may be one's: ends those of clients that have gone, and
+ * looks again at those of clients whose room has changed. True if there are more than one turn may. */
+bool dlsi_clients_catch_up(struct dlsi_master *master);
 
 /* master_specs.c: specifications, interned. A new one counts for `payer`, NULL for nobody, until one of the two is
  * gone. */
@@ -471,6 +497,9 @@ bool dlsi_job_keep_manifest(struct dlsi_master *master, struct job *job, struct 
 	const struct dlsi_blob *blob, uint32_t head);
 struct dlsi_payload dlsi_job_manifest(const struct job *job);
 
+/* What it counts for in what live jobs may take. */
+uint64_t dlsi_job_bytes(const struct job *job);
+
 /* For so many bytes of results its client has room. */
 uint64_t dlsi_job_window_bytes(const struct job *job);
 
@@ -488,6 +517,9 @@ bool dlsi_job_change(struct dlsi_master *master, struct job *job, const struct d
 	struct dlsi_payload payload);
 void dlsi_job_persisted(struct dlsi_master *master, uint64_t index);
 void dlsi_job_end(struct dlsi_master *master, struct job *job, uint8_t state, int code, const char *sentence);
+
+/* The policy has it no more, if it had. */
+void dlsi_job_withdraw(struct dlsi_master *master, struct job *job);
 
 /* Tells the policy whether the job has items to give out now. After every change of its items or window. */
 void dlsi_job_refresh(struct dlsi_master *master, struct job *job);

@@ -164,20 +164,14 @@ static void refuse(struct dlsi_master *master, struct client *client, const stru
 	dlsi_master_refuse(master, client->peer->outbox.peer, record, code, retry_after_ms, sentence);
 }
 
-/* Whether there is room for one more job of the client. Errors: DLS_EBUSY. */
-static int check_room(const struct dlsi_master *master, const struct client *client, struct dlsi_payload manifest,
-	struct dls_error *err)
+/* Whether there is room for one more job of the client, of so many bytes. Errors: DLS_EBUSY. */
+static int check_room(
+	const struct dlsi_master *master, const struct client *client, uint64_t bytes, struct dls_error *err)
 {
-	if (master->job_by_id.count >= DLSI_JOBS || master->manifest_bytes + manifest.bytes > DLSI_HELD_MANIFEST_BYTES)
-		return dlsi_fail(err, DLS_EBUSY, "the master has no room for another job");
-	if (!dlsi_share_has_room(client->job_count, master->job_by_id.count, 1, DLSI_JOBS))
+	if (!dlsi_share_has_room(client->job_bytes, master->job_bytes, bytes, master->config.job_bytes))
 		return dlsi_fail(err, DLS_EBUSY,
-			"this client has as many jobs as the master has places left for others; it is asked again");
-	if (!dlsi_share_has_room(
-		    client->manifest_bytes, master->manifest_bytes, manifest.bytes, DLSI_HELD_MANIFEST_BYTES))
-		return dlsi_fail(err, DLS_EBUSY,
-			"the inputs of this client's jobs take as much room as the master has left for others; it is "
-			"asked again");
+			"the jobs of this client and their inputs take as much room as the master has left for "
+			"others; it is asked again");
 	return 0;
 }
 
@@ -186,7 +180,7 @@ static void charge(const struct job *job, uint64_t window_bytes)
 {
 	if (!job->client->job_count++)
 		job->client->window_bytes = window_bytes;
-	job->client->manifest_bytes += job->manifest_bytes;
+	job->client->job_bytes += dlsi_job_bytes(job);
 }
 
 /* `about` is handed over on success. */
@@ -209,6 +203,10 @@ static struct job *new_job(struct dlsi_master *master, struct client *client, co
 	dlsi_list_append(&client->jobs, &job->client_node);
 	kept = (!about || dlsi_job_extend(master, job)) &&
 	       dlsi_job_keep_manifest(master, job, manifest, &record->manifest, record->manifest_head);
+	if (about && kept) {
+		job->extras->about_bytes = record->about.length;
+		master->job_bytes += record->about.length;
+	}
 	if (!job->durable)
 		charge(job, record->window_bytes);
 	if (!kept) {
@@ -227,7 +225,8 @@ static struct job *admit(struct dlsi_master *master, struct client *client, cons
 	struct about *about;
 	struct job *job;
 
-	if (check_room(master, client, manifest, err) || dlsi_about_read(master, record->about, &about, err))
+	if (check_room(master, client, DLSI_JOB_BYTES + manifest.bytes + record->about.length, err) ||
+		dlsi_about_read(master, record->about, &about, err))
 		return NULL;
 	if (about && about->after_count && record->flags & DLSI_SUBMIT_DURABLE) {
 		dlsi_free(master->alloc, about);
@@ -316,7 +315,7 @@ static void accept_again(struct dlsi_master *master, struct client *client, cons
 static void submit_durable_again(
 	struct dlsi_master *master, struct client *client, struct job *job, const struct dlsi_submit *record)
 {
-	dlsi_list_remove(&job->client_node);
+	dlsi_client_part(job);
 	dlsi_list_append(&client->jobs, &job->client_node);
 	job->client = client;
 	if (dlsi_job_extend(master, job))

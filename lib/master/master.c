@@ -66,6 +66,7 @@ static struct dlsi_master_config configure_core(const struct dls_master_options 
 		.lost_grace_ns = LOST_GRACE_MS * DLSI_MILLISECOND_NS,
 		.patience_ns = DLSI_PATIENCE_NS,
 		.client_timeout_ns = options->client_timeout_ms * DLSI_MILLISECOND_NS,
+		.job_bytes = options->job_memory_bytes,
 		.last_policy = &dlsi_policy_roundrobin,
 	};
 }

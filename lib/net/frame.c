@@ -15,21 +15,23 @@ struct elsewhere {
 	zmq_msg_t message; /* of libzmq's that `data` points into; else it is not there */
 };
 
-/* A master may have a million of them, each of a few bytes: these lie behind it, and what other frames need does there.
- */
+/* The bytes of a small message lie in a buffer of libzmq's that they share with others and would keep alive. */
+#define COPIED_BYTES 4096
+
+/* A master may have a million of them, each of a few bytes: as few as a small message has begin where the members end.
+ * More, or a struct elsewhere, begin behind the structure, where any value may lie. */
 struct dlsi_frame {
 	const struct dlsi_alloc *alloc;
-	size_t size;
+	uint64_t size : 62;
+	uint64_t is_elsewhere : 1;
+	uint64_t is_lent : 1; /* whatever its size */
 	atomic_uint references;
-	bool is_elsewhere; /* `room` is a struct elsewhere, and not the bytes */
-	bool is_lent;      /* whatever its size */
-	_Alignas(struct elsewhere) uint8_t room[];
+	uint8_t few[];
 };
 
 static struct dlsi_frame *create(const struct dlsi_alloc *alloc, size_t room, size_t size)
 {
-	struct dlsi_frame *frame =
-		room > SIZE_MAX / 2 ? NULL : dlsi_malloc(alloc, offsetof(struct dlsi_frame, room) + room);
+	struct dlsi_frame *frame = room > SIZE_MAX / 4 ? NULL : dlsi_malloc(alloc, sizeof *frame + room);
 
 	if (!frame)
 		return NULL;
@@ -42,24 +44,36 @@ static struct dlsi_frame *create(const struct dlsi_alloc *alloc, size_t room, si
 
 static struct elsewhere *elsewhere(struct dlsi_frame *frame)
 {
-	return (struct elsewhere *)(void *)frame->room;
+	return (struct elsewhere *)(frame + 1);
+}
+
+static uint8_t *own(struct dlsi_frame *frame)
+{
+	return frame->size <= COPIED_BYTES ? frame->few : (uint8_t *)(frame + 1);
+}
+
+static struct dlsi_frame *create_own(const struct dlsi_alloc *alloc, size_t length)
+{
+	size_t spared = length <= COPIED_BYTES ? sizeof(struct dlsi_frame) - offsetof(struct dlsi_frame, few) : 0;
+
+	return create(alloc, length > spared ? length - spared : 0, length);
 }
 
 struct dlsi_frame *dlsi_frame_copy(const struct dlsi_alloc *alloc, const void *data, size_t length)
 {
-	struct dlsi_frame *frame = create(alloc, length, length);
+	struct dlsi_frame *frame = create_own(alloc, length);
 
 	if (frame && length)
-		memcpy(frame->room, data, length);
+		memcpy(own(frame), data, length);
 	return frame;
 }
 
 struct dlsi_frame *dlsi_frame_make(const struct dlsi_alloc *alloc, size_t length, uint8_t **bytes_out)
 {
-	struct dlsi_frame *frame = create(alloc, length, length);
+	struct dlsi_frame *frame = create_own(alloc, length);
 
 	if (frame)
-		*bytes_out = frame->room;
+		*bytes_out = own(frame);
 	return frame;
 }
 
@@ -106,9 +120,6 @@ static void close_message(void *arg, const void *data)
 	(void)data;
 	zmq_msg_close(arg);
 }
-
-/* The bytes of a small message lie in a buffer of libzmq's that they share with others and would keep alive. */
-#define COPIED_BYTES 4096
 
 struct dlsi_frame *dlsi_frame_receive(const struct dlsi_alloc *alloc, zmq_msg_t *message)
 {
@@ -165,7 +176,9 @@ void dlsi_frame_unref(struct dlsi_frame *frame)
 
 const uint8_t *dlsi_frame_data(const struct dlsi_frame *frame)
 {
-	return frame->is_elsewhere ? ((const struct elsewhere *)(const void *)frame->room)->data : frame->room;
+	struct dlsi_frame *mutable = (struct dlsi_frame *)(uintptr_t)frame;
+
+	return frame->is_elsewhere ? elsewhere(mutable)->data : own(mutable);
 }
 
 size_t dlsi_frame_size(const struct dlsi_frame *frame)

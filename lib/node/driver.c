@@ -7,6 +7,8 @@
 
 #define REVIVE_NS DLSI_SECOND_NS
 
+#define TAKING_NS (10 * DLSI_MILLISECOND_NS) /* then others have their turn: one message may have 4,096 records */
+
 enum { ARRIVALS_PER_TURN = 64, LINGER_MS = 200 };
 
 static void give_up(struct dlsi_driver *driver)
@@ -231,8 +233,11 @@ static void ready(struct dlsi_loop_member *member, int64_t now_ns)
 	struct dlsi_arrival arrival;
 
 	for (int i = 0; driver->transport && i < ARRIVALS_PER_TURN; i++) {
-		int rc = dlsi_transport_next(driver->transport, &arrival);
+		int rc;
 
+		if (i && dlsi_clock_monotonic_ns() - now_ns > TAKING_NS)
+			break;
+		rc = dlsi_transport_next(driver->transport, &arrival);
 		if (rc == 0)
 			break;
 		if (rc > 0) {

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 
+enum { FIRST_SLOTS = 20 }; /* so that it does not grow together with the tables of the core (base/index.c) */
+
 void dlsi_payloads_init(struct dlsi_payloads *payloads, const struct dlsi_alloc *alloc)
 {
 	*payloads = (struct dlsi_payloads){.alloc = alloc};
@@ -17,7 +19,7 @@ void dlsi_payloads_fini(struct dlsi_payloads *payloads)
 
 static int grow(struct dlsi_payloads *payloads)
 {
-	uint32_t capacity = payloads->capacity ? 2 * payloads->capacity : 16;
+	uint32_t capacity = payloads->capacity ? 2 * payloads->capacity : FIRST_SLOTS;
 	struct dlsi_payload_slot *grown;
 
 	if (capacity < payloads->capacity)

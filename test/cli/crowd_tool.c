@@ -1,15 +1,15 @@
 /* Keeps a master full: crowd_tool ENDPOINT submits as many jobs as a master takes, for a handler that nobody has,
  * prints a line when the master has them all, and cancels them on SIGTERM. One client gets no more than half of what is
- * left (core/share.h), so each of several takes that, until there is none for another. */
-#include "base/limits.h"
+ * left (core/share.h), so each of several takes that, until there is none for another. The master has little memory for
+ * jobs (--job-memory). */
 #include <dlsched/dlsched.h>
 #include <signal.h>
 #include <stdio.h>
 
-enum { ANSWER_MS = 60000, CLIENTS = 32 };
+enum { ANSWER_MS = 60000, CLIENTS = 32, JOBS = 32768, TOGETHER = 64 };
 
 static struct dls_client *clients[CLIENTS];
-static struct dls_job *jobs[DLSI_JOBS];
+static struct dls_job *jobs[JOBS];
 static size_t client_count, job_count;
 
 static int submit(struct dls_client *client, struct dls_job **job, struct dls_error *err)
@@ -24,26 +24,28 @@ static int submit(struct dls_client *client, struct dls_job **job, struct dls_er
 	return rc ? rc : dls_job_submit(*job, err);
 }
 
-/* Questions are answered in the order of what was sent before them. */
-static int wait_for_last(struct dls_ctx *ctx, struct dls_client *client, struct dls_error *err)
+/* Whether the master has taken the last one. Questions are answered in the order of what was sent before them. */
+static int is_taken(struct dls_ctx *ctx, struct dls_client *client, struct dls_error *err)
 {
 	struct dls_job_progress progress = DLS_JOB_PROGRESS_INIT;
 	char *json;
 	int rc = 0;
 
-	while (rc == 0 && !progress.accepted) {
+	while (rc == 0 && !progress.accepted && !progress.deferred) {
 		rc = dls_client_command(client, "{\"command\":\"status\"}", ANSWER_MS, &json, err);
 		if (rc == 0)
 			dls_free(ctx, json);
 		if (rc == 0)
 			rc = dls_job_progress(jobs[job_count - 1], &progress);
 	}
-	return rc;
+	return rc ? rc : progress.accepted;
 }
 
-static int take_half(struct dls_ctx *ctx, const char *master, size_t left, struct dls_error *err)
+/* 1: another client may find room; 0: not even this one has found any. */
+static int take_half(struct dls_ctx *ctx, const char *master, struct dls_error *err)
 {
 	struct dls_client_options options = DLS_CLIENT_OPTIONS_INIT;
+	size_t before = job_count, some;
 	struct dls_client *client;
 	int rc;
 
@@ -52,18 +54,23 @@ static int take_half(struct dls_ctx *ctx, const char *master, size_t left, struc
 	if (rc)
 		return rc;
 	clients[client_count++] = client;
-	for (size_t i = 0; i < left / 2 && rc == 0; i++)
-		rc = submit(client, &jobs[job_count++], err);
-	return rc ? rc : wait_for_last(ctx, client, err);
+	do { /* a few at first, so that little room is not passed over */
+		some = job_count == before ? 1 : TOGETHER;
+		for (size_t i = 0; i < some && rc >= 0 && job_count < JOBS; i++)
+			rc = submit(client, &jobs[job_count++], err);
+		if (rc >= 0)
+			rc = is_taken(ctx, client, err);
+	} while (rc == 1);
+	return rc < 0 ? rc : job_count > before + 1;
 }
 
 static int fill(struct dls_ctx *ctx, const char *master, const sigset_t *until, struct dls_error *err)
 {
-	int number, rc = 0;
+	int number, rc = 1;
 
-	while (rc == 0 && DLSI_JOBS - job_count > 1)
-		rc = take_half(ctx, master, DLSI_JOBS - job_count, err);
-	if (rc)
+	while (rc == 1 && client_count < CLIENTS)
+		rc = take_half(ctx, master, err);
+	if (rc < 0)
 		return rc;
 	printf("full\n");
 	fflush(stdout);

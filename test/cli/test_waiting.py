@@ -70,11 +70,11 @@ def test_silence_is_explained_once(programs, numbers):
 
 @pytest.mark.parametrize("words", [[], ["--progress"]], ids=["silent", "progress"])
 def test_a_full_master_is_said_to_be_full_and_tried_again(programs, numbers, words):
-    master = programs.master()
+    master = programs.master("--job-memory", 4)
     programs.handler(master, "h1")
     crowd = programs.start("test/cli/crowd_tool", master.endpoint).wait_for("full")
     job = programs.start("dls-submit", "run", "--master", master.endpoint, "--handler", "number", *words, *numbers(3))
-    full = "this client has as many jobs as the master has places left for others; it is asked again"
+    full = "the jobs of this client and their inputs take as much room as the master has left for others; it is asked again"
     said = "waiting for room at the master\n" if words else f"the job waits: {full}; it goes on by itself"
     job.wait_until_said(said)
     if not words:

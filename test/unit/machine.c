@@ -51,7 +51,8 @@ static void destroy_session(void *core, struct dlsi_effects *effects)
 	dlsi_session_destroy(core, effects);
 }
 
-static void init_master(struct unit_machine *machine, const struct dlsi_alloc *alloc, bool durable, int64_t patience_ns)
+static void init_master(struct unit_machine *machine, const struct dlsi_alloc *alloc, bool durable, int64_t patience_ns,
+	uint64_t job_bytes)
 {
 	struct dlsi_master_config config = {
 		.term = 1,
@@ -61,6 +62,7 @@ static void init_master(struct unit_machine *machine, const struct dlsi_alloc *a
 		.lost_grace_ns = 50 * UNIT_MS,
 		.client_timeout_ns = UNIT_S,
 		.patience_ns = patience_ns,
+		.job_bytes = job_bytes,
 		.durable = durable,
 		.policy = &dlsi_policy_roundrobin,
 		.policies = dlsi_policies,
@@ -77,12 +79,17 @@ static void init_master(struct unit_machine *machine, const struct dlsi_alloc *a
 
 void unit_master_init(struct unit_machine *machine, const struct dlsi_alloc *alloc, bool durable)
 {
-	init_master(machine, alloc, durable, 0);
+	init_master(machine, alloc, durable, 0, 0);
+}
+
+void unit_small_master_init(struct unit_machine *machine, uint64_t job_bytes)
+{
+	init_master(machine, unit_alloc(), false, 0, job_bytes);
 }
 
 void unit_patient_master_init(struct unit_machine *machine, int64_t patience_ns)
 {
-	init_master(machine, unit_alloc(), false, patience_ns);
+	init_master(machine, unit_alloc(), false, patience_ns, 0);
 }
 
 void unit_agent_init(struct unit_machine *machine, const struct dlsi_alloc *alloc)

@@ -32,6 +32,9 @@ enum { UNIT_S = 1000000000, UNIT_MS = 1000000 };
  * for lost after 500, one whose connection is gone after 50, a client after 1000. */
 void unit_master_init(struct unit_machine *machine, const struct dlsi_alloc *alloc, bool durable);
 
+/* The same with so much room for jobs; 0: as much as usual. */
+void unit_small_master_init(struct unit_machine *machine, uint64_t job_bytes);
+
 /* Offers two devices of 8 credits, and the handler "work". */
 void unit_agent_init(struct unit_machine *machine, const struct dlsi_alloc *alloc);
 void unit_session_init(struct unit_machine *machine, const struct dlsi_alloc *alloc);

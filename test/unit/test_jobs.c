@@ -67,7 +67,7 @@ static void test_one_item_from_submission_to_end(void **state)
 	assert_int_equal(unit_end_state(&master, CLIENT), DLSI_JOB_DONE);
 	assert_int_equal(unit_machine_count(&master, WORKER, DLSI_FORGET), 1);
 	assert_int_equal(counts(&master).jobs + counts(&master).tasks + counts(&master).acquaintances, 0);
-	assert_int_equal(counts(&master).held_bytes + counts(&master).manifest_bytes, 0);
+	assert_int_equal(counts(&master).held_bytes + counts(&master).job_bytes, 0);
 	assert_int_equal(counts(&master).done_items, 1);
 	assert_int_equal(counts(&master).refused_transitions, 0);
 	unit_machine_fini(&master);

@@ -7,11 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GREEDY, MODEST }; /* slots of clients */
+enum { GREEDY, MODEST };                                                         /* slots of clients */
+enum { JOBS = 4096, JOB_BYTES = DLSI_JOB_BYTES + 100, ROOM = JOBS * JOB_BYTES }; /* 100 are a job's inputs */
 
-static void begin(struct unit_machine *master)
+static void begin(struct unit_machine *master, uint64_t room)
 {
-	unit_master_init(master, unit_alloc(), false);
+	unit_small_master_init(master, room);
 	for (uint32_t slot = GREEDY; slot <= MODEST; slot++) {
 		unit_register_client(master, slot, 10 + slot);
 		unit_machine_say(master, slot, unit_spec(0, "{\"handler\":\"work\"}"));
@@ -51,28 +52,35 @@ static void test_jobs(void **state)
 	struct unit_machine master;
 
 	(void)state;
-	begin(&master);
-	assert_int_equal(fill(&master, GREEDY, "as many jobs"), DLSI_JOBS / 2);
-	assert_int_equal(fill(&master, MODEST, "as many jobs"), DLSI_JOBS / 4);
+	begin(&master, ROOM);
+	assert_int_equal(fill(&master, GREEDY, "as much room"), JOBS / 2);
+	assert_int_equal(fill(&master, MODEST, "as much room"), JOBS / 4);
 	cancel.cancel.job.bytes[8] = 1 + GREEDY;
-	for (uint32_t n = 0; n < DLSI_JOBS / 4; n++) { /* what ends is room again */
+	for (uint32_t n = 0; n < JOBS / 4; n++) { /* what ends is room again */
 		dlsi_put_u32(cancel.cancel.job.bytes, n);
 		unit_machine_say(&master, GREEDY, cancel);
 	}
-	assert_int_equal(submit(&master, MODEST, DLSI_JOBS, unit_submit(0, 0, 10)), 0);
+	assert_int_equal(submit(&master, MODEST, JOBS, unit_submit(0, 0, 10)), 0);
 	unit_machine_fini(&master);
 }
 
-static void test_manifests(void **state)
+/* What a job says of itself and its inputs count. */
+static void test_bytes(void **state)
 {
-	const uint64_t all = DLSI_HELD_MANIFEST_BYTES / DLSI_INLINE_BYTES;
+	static const char about[] = "{\"name\":\"a job with a name and some tags\",\"tags\":[\"a\",\"b\",\"c\"]}";
+	struct dlsi_record named = unit_submit(0, 0, 10);
 	struct unit_machine master;
+	uint32_t n = 0;
 
 	(void)state;
-	begin(&master);
+	begin(&master, ROOM);
 	master.frame_bytes = DLSI_INLINE_BYTES;
-	assert_int_equal(fill(&master, GREEDY, "inputs"), all / 2);
-	assert_int_equal(fill(&master, MODEST, "inputs"), all / 4);
+	assert_int_equal(fill(&master, GREEDY, "as much room"), ROOM / (DLSI_JOB_BYTES + DLSI_INLINE_BYTES) / 2);
+	master.frame_bytes = 100;
+	named.submit.about = (struct dlsi_bytes){(const uint8_t *)about, sizeof about - 1};
+	while (submit(&master, MODEST, n, named) == 0)
+		n++;
+	assert_in_range(n, 1, ROOM / (JOB_BYTES + sizeof about - 1) / 4 + 64);
 	unit_machine_fini(&master);
 }
 
@@ -102,7 +110,7 @@ static void test_specifications(void **state)
 	int code;
 
 	(void)state;
-	begin(&master);
+	begin(&master, 0);
 	do {
 		say_spec(&master, GREEDY, n, json);
 		code = submit(&master, GREEDY, n, unit_submit(0, 0, 10));
@@ -136,7 +144,7 @@ static void test_ranges(void **state)
 		dlsi_write_u64(&numbers, 2 * i + 1);
 	}
 	record.submit.received = (struct dlsi_numbers){numbers.data, 2 * DLSI_RECEIVED_RANGES};
-	begin(&master);
+	begin(&master, 0);
 	for (uint32_t n = 0; n < most + 10; n++)
 		assert_int_equal(submit(&master, GREEDY, n, record), 0);
 	assert_true(dlsi_master_counts(master.core).presented_items <= (uint64_t)most * DLSI_RECEIVED_RANGES);
@@ -146,4 +154,4 @@ static void test_ranges(void **state)
 	dlsi_buffer_fini(&numbers);
 }
 
-UNIT_MAIN(test_jobs, test_manifests, test_specifications, test_ranges)
+UNIT_MAIN(test_jobs, test_bytes, test_specifications, test_ranges)
