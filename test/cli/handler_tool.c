@@ -2,8 +2,9 @@
  *
  * Every item that begins appends a line "NAME ITEM" to JOURNAL, so that a test sees which worker runs what. The
  * handlers: number     answers the item's number, int64 hold       the same, but not before the file exists that the
- * job's params name: {"gate": PATH} odd-fails  fails the items with odd numbers dies       ends the process in the
- * middle of the task, unless the gate exists The tool ends at SIGTERM. */
+ * job's params name: {"gate": PATH} odd-fails  fails the items with odd numbers reads      answers the number once it
+ * has read the inputs dies       ends the process in the middle of the task, unless the gate exists The tool ends at
+ * SIGTERM. */
 #include <dlsched/dlsched.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -91,6 +92,22 @@ static int run_odd_fails(void *run_arg, struct dls_task *task)
 	return 0;
 }
 
+static int run_reads(void *run_arg, struct dls_task *task)
+{
+	for (uint32_t item = 0; item < dls_task_items(task); item++) {
+		const struct dls_tensor *tensors;
+		struct dls_error err;
+		uint32_t count;
+
+		note(run_arg, dls_task_item_number(task, item));
+		if (dls_task_item(task, item, &tensors, &count, &err) == 0)
+			answer(task, item);
+		else
+			(void)dls_task_fail(task, item, err.code, err.text);
+	}
+	return 0;
+}
+
 static int run_dies(void *run_arg, struct dls_task *task)
 {
 	if (!is_open(task)) {
@@ -105,7 +122,8 @@ static int serve(struct dls_worker *worker, struct tool *tool, const sigset_t *u
 	static const struct {
 		const char *name;
 		int (*run)(void *run_arg, struct dls_task *task);
-	} handlers[] = {{"number", run_number}, {"hold", run_hold}, {"odd-fails", run_odd_fails}, {"dies", run_dies}};
+	} handlers[] = {{"number", run_number}, {"hold", run_hold}, {"odd-fails", run_odd_fails}, {"reads", run_reads},
+		{"dies", run_dies}};
 	struct dls_handler_ops ops = {.size = sizeof ops, .run_arg = tool};
 	int number, rc = 0;
 

@@ -350,7 +350,7 @@ def test_an_input_that_is_missing_for_a_while_is_read_later(programs, tmp_path):
     file = tmp_path / "large.bin"
     file.write_bytes(bytes(100000))
     master = programs.master()
-    words = ["--handler", "number", "--retry", "input=1000,0.02,0.02", file]
+    words = ["--handler", "reads", "--retry", "input=1000,0.02,0.02", file]
     job = programs.start("dls-submit", "run", "--master", master.endpoint, *words)
     wait_until(lambda: programs.submit(master, "list", "--json").objects()[0]["jobs"], "the job")
     file.rename(tmp_path / "away")
