@@ -74,6 +74,9 @@ static const struct cli_option options[] = {
 		FOR(MODEL_RUN)},
 	{"cache-dir", CLI_TEXT, VALUE(cache_dir), "FOLDER",
 		"With --local: where models are kept; else dlsched in $XDG_CACHE_HOME or in ~/.cache.", FOR(RUN)},
+	{"job", CLI_TEXT, VALUE(job), "FILE",
+		"A JSON file that describes the job, in the place of MODEL; what the command line says wins.",
+		FOR(RUN)},
 	{"handler", CLI_NAME, VALUE(handler), "NAME", "Instead of a model: a handler that workers have registered.",
 		FOR(RUN)},
 	{"params", CLI_OBJECT, VALUE(params), "JSON",
@@ -143,8 +146,8 @@ static const struct cli_option options[] = {
 static const struct cli_verb verbs[] = {
 	[RUN] = {"run", "MODEL INPUT...",
 		"Run the model on JPEG, PNG, .npy or idx files; @FILE stands for the files that FILE "
-		"lists, one a line. With --handler there is no MODEL.",
-		.at_least = 1, .at_most = SIZE_MAX},
+		"lists, one a line. With --handler or --job there is no MODEL.",
+		.at_most = SIZE_MAX},
 	[STATUS] = {"status", "[JOB]",
 		"Show the master and its workers, or one job and its tasks. JOB is the job's id, or at least its first "
 		"8 digits.",
@@ -237,7 +240,6 @@ static const struct cli_rule run_rules[] = {
 	{"data-bind", CLI_EXCLUDES, "local", "the job runs in this process"},
 	{"insecure", CLI_EXCLUDES, "local", "the job runs in this process"},
 	{"after-when", CLI_NEEDS, "after", "there is no job to wait for"},
-	{"params", CLI_NEEDS, "handler", "a model takes none"},
 	{"top", CLI_EXCLUDES, "handler", "what a handler gives is shown as it is"},
 	{"top", CLI_EXCLUDES, "output", "the file gets the most probable class, or whole tensors"},
 	{"top", CLI_EXCLUDES, "quiet", "nothing is shown"},
@@ -279,14 +281,28 @@ static int check_priority(const char *text, struct dls_error *err)
 	return cli_option_set(&priority, "the priority", text, &value, err);
 }
 
-static int check(const struct submit_values *values, const struct cli_options *found, struct dls_error *err)
+static int check_run(const struct submit_values *values, const struct cli_options *found, struct dls_error *err)
 {
+	size_t operands = found->operand_count;
 	struct cli_retries retries;
 
-	if (found->verb == RUN && cli_retries_read(&values->retry, &retries, err))
+	if (cli_retries_read(&values->retry, &retries, err))
 		return DLS_EINVAL;
-	if (found->verb == RUN && !values->handler && found->operand_count < 2)
+	if (is_given(found, "params") && !values->handler && !values->job)
+		return cli_fail(err, DLS_EINVAL, "--params has no effect without --handler: a model takes none");
+	if (values->job)
+		return 0;
+	if (!operands)
+		return cli_fail(err, DLS_EINVAL, "run needs MODEL INPUT...");
+	if (!values->handler && operands < 2)
 		return cli_fail(err, DLS_EINVAL, "run needs at least one INPUT behind the model");
+	return 0;
+}
+
+static int check(const struct submit_values *values, const struct cli_options *found, struct dls_error *err)
+{
+	if (found->verb == RUN && check_run(values, found, err))
+		return DLS_EINVAL;
 	if (values->local && values->handler)
 		return cli_fail(err, DLS_EINVAL, "--local runs models only; a handler needs a master with workers");
 	if (found->verb == MODEL_PROFILE && found->operand_count > 1 && is_given(found, "batch"))
@@ -313,7 +329,11 @@ static int exit_code_of(struct dls_error *err)
 
 static int act(const struct submit_values *values, const struct cli_options *found, char **argv, struct dls_error *err)
 {
-	struct submit submit = {.values = values, .operands = found->operands, .operand_count = found->operand_count};
+	struct submit submit = {.values = values,
+		.operands = found->operands,
+		.operand_count = found->operand_count,
+		.options = options,
+		.given = found->given};
 	bool here = found->verb >= MODEL_SHOW, computes = here || (found->verb == RUN && values->local);
 	int rc, exit_code;
 

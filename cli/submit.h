@@ -21,6 +21,7 @@ struct submit_values {
 	struct cli_texts expect;
 	double rtol, atol, weight;
 	const char *cache_dir;
+	const char *job; /* file */
 	const char *handler;
 	const char *params;
 	const char *script;
@@ -61,6 +62,8 @@ struct submit {
 	struct dls_ctx *ctx;
 	const char *const *operands;
 	size_t operand_count;
+	const struct cli_option *options; /* of which ... */
+	uint64_t given;                   /* ... bit i says that number i stands on the command line */
 	int signals; /* readable once SIGINT or SIGTERM has come; not for the model verbs, which these end at once */
 };
 

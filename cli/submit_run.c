@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { REDRAW_MS = 100, PATIENCE_MS = 3000, AGAIN_MS = 1000 };
 
@@ -20,6 +21,8 @@ const char *const submit_after_words[] = {"ended", "succeeded", "any", NULL};
 struct run {
 	const struct submit *submit;
 	const struct submit_values *values;
+	struct dls_job_file *file;   /* with --job */
+	const char **paths;          /* of inputs: those of the file and those behind it */
 	struct dls_cluster *cluster; /* with --local */
 	struct dls_client *client;
 	struct dls_job *job;
@@ -45,16 +48,67 @@ static int start_cluster(struct run *run)
 	return rc ? rc : dls_cluster_start(run->cluster, run->err);
 }
 
+/* Whether the command line or, without a file, anything says it. */
+static bool is_said(const struct run *run, const char *option)
+{
+	const struct cli_option *options = run->submit->options;
+
+	return !run->file || run->submit->given >> (cli_option_find(options, option) - options) & 1;
+}
+
 static int make_client(struct run *run)
 {
+	struct submit_values values = *run->values;
+	struct submit submit = *run->submit;
 	const char *master = run->values->master;
 	int rc = 0;
+
+	submit.values = &values;
+	if (!is_said(run, "tenant") && run->file->tenant)
+		values.tenant = run->file->tenant;
 
 	if (run->values->local) {
 		rc = start_cluster(run);
 		master = rc ? NULL : dls_cluster_endpoint(run->cluster);
 	}
-	return rc ? rc : submit_client_create(run->submit, master, &run->client, run->err);
+	return rc ? rc : submit_client_create(&submit, master, &run->client, run->err);
+}
+
+/* What the command line says of the job, in the place of what the file does. */
+static void take_values(const struct run *run, const struct cli_retries *retries, struct dls_job_options *options)
+{
+	const struct submit_values *values = run->values;
+
+	if (is_said(run, "handler"))
+		options->handler = values->handler;
+	if (is_said(run, "params"))
+		options->params = values->params;
+	if (is_said(run, "key"))
+		options->key = values->key;
+	if (is_said(run, "priority"))
+		options->priority = (int32_t)values->priority;
+	if (is_said(run, "task-items"))
+		options->task_items = (uint32_t)values->task_items;
+	if (is_said(run, "name"))
+		options->name = values->name;
+	if (is_said(run, "tag"))
+		options->tags = values->tag.at;
+	if (is_said(run, "label"))
+		options->labels = values->label.at;
+	if (is_said(run, "resource"))
+		options->resources = values->resource.at;
+	if (is_said(run, "deadline"))
+		options->deadline_ms = values->deadline_ms;
+	if (is_said(run, "time-limit"))
+		options->time_limit_ms = (uint64_t)values->time_limit_ms;
+	if (is_said(run, "item-time-limit"))
+		options->item_time_limit_ms = (uint64_t)values->item_time_limit_ms;
+	if (is_said(run, "retry"))
+		options->retries = retries->at;
+	if (is_said(run, "after")) {
+		options->after = values->after.at;
+		options->after_when = values->after.count ? submit_after_words[values->after_when] : NULL;
+	}
 }
 
 static int make_job(struct run *run, const char *model)
@@ -65,22 +119,10 @@ static int make_job(struct run *run, const char *model)
 
 	if (rc)
 		return rc;
+	if (run->file)
+		options = *run->file->options;
+	take_values(run, &retries, &options);
 	options.model = model;
-	options.handler = run->values->handler;
-	options.params = run->values->params;
-	options.key = run->values->key;
-	options.priority = (int32_t)run->values->priority;
-	options.task_items = (uint32_t)run->values->task_items;
-	options.name = run->values->name;
-	options.tags = run->values->tag.at;
-	options.labels = run->values->label.at;
-	options.resources = run->values->resource.at;
-	options.deadline_ms = run->values->deadline_ms;
-	options.time_limit_ms = (uint64_t)run->values->time_limit_ms;
-	options.item_time_limit_ms = (uint64_t)run->values->item_time_limit_ms;
-	options.retries = retries.at;
-	options.after = run->values->after.at;
-	options.after_when = run->values->after.count ? submit_after_words[run->values->after_when] : NULL;
 	rc = dls_job_create(run->client, &options, &run->job, run->err);
 	return rc ? rc : cli_inputs_add(&run->inputs, run->job, run->err);
 }
@@ -104,14 +146,40 @@ static int open_results(struct run *run)
 	return cli_results_init(&options, &run->inputs, run->model, dls_job_items(run->job), &run->results, run->err);
 }
 
+/* Names the files of the job's items: `skipped` operands are none. */
+static int list_inputs(struct run *run, size_t skipped)
+{
+	size_t of_file = run->file ? run->file->input_count : 0, others = run->submit->operand_count - skipped;
+
+	if (!of_file && !others)
+		return cli_fail(run->err, DLS_EINVAL, "%s names no inputs, and there are none on the command line",
+			run->values->job);
+	run->paths = calloc(of_file + others, sizeof *run->paths);
+	if (!run->paths)
+		return cli_fail(run->err, DLS_ENOMEM, "out of memory");
+	for (size_t i = 0; i < of_file; i++)
+		run->paths[i] = run->file->inputs[i];
+	for (size_t i = 0; i < others; i++)
+		run->paths[of_file + i] = run->submit->operands[skipped + i];
+	return cli_inputs_init(run->paths, of_file + others, &run->inputs, run->err);
+}
+
 static int prepare(struct run *run)
 {
 	const struct submit *submit = run->submit;
-	const char *model = run->values->handler ? NULL : submit->operands[0];
-	size_t first = model ? 1 : 0;
-	int rc;
+	const char *model = NULL;
+	int rc = 0;
 
-	rc = cli_inputs_init(submit->operands + first, submit->operand_count - first, &run->inputs, run->err);
+	if (run->values->job)
+		rc = dls_job_file_read(submit->ctx, run->values->job, &run->file, run->err);
+	if (rc)
+		return rc;
+	if (!run->values->handler || !is_said(run, "handler"))
+		model = run->file ? run->file->options->model : submit->operands[0];
+	if (run->values->local && !model)
+		return cli_fail(
+			run->err, DLS_EINVAL, "--local runs models only; a handler needs a master with workers");
+	rc = list_inputs(run, !run->file && model);
 	if (rc == 0 && model)
 		rc = dls_model_open(submit->ctx, model, &run->model, run->err);
 	if (rc == 0)
@@ -291,5 +359,7 @@ int submit_run(const struct submit *submit, struct dls_error *err)
 	dls_cluster_destroy(run.cluster);
 	dls_model_destroy(run.model);
 	cli_inputs_fini(&run.inputs);
+	free(run.paths);
+	dls_job_file_destroy(run.file);
 	return exit_code;
 }

@@ -124,6 +124,13 @@ static int check(const struct dls_job_options *options, struct dls_error *err)
 	return rc ? rc : check_placement(options, err);
 }
 
+int dlsi_job_options_check(const struct dls_job_options *options, const char *tenant, struct dls_error *err)
+{
+	int rc = check(options, err);
+
+	return rc || !tenant ? rc : dlsi_name_check("the name of a tenant", tenant, err);
+}
+
 int dlsi_job_options_read(struct dls_client *client, const struct dls_job_options *options,
 	struct dls_job_options *options_out, struct dls_error *err)
 {

@@ -149,5 +149,6 @@
 #define DLSI_NPY_HEADER_BYTES  65536
 #define DLSI_TENSOR_FILE_BYTES (1ULL << 32) /* .npy and .pb that a program reads into its own memory */
 #define DLSI_JSON_DEPTH        64
+#define DLSI_JOB_FILE_BYTES    (16 * 1024 * 1024) /* a job that is described in a file */
 
 #endif

@@ -15,7 +15,7 @@ static int read_retry(
 	struct dlsi_master *master, const cJSON *json, struct dlsi_retry_rules **rules_out, struct dls_error *err)
 {
 	struct dlsi_retry_rules rules = {0};
-	int rc = dlsi_retry_rules_read(json, &rules, err);
+	int rc = dlsi_retry_rules_read("the job specification", json, &rules, err);
 
 	if (rc || !dlsi_retry_rules_any(&rules))
 		return rc;

@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include <stdio.h>
 
-enum { WAIT_MOST_MS = 60000 };
+enum { WAIT_MOST_MS = 60000, WHAT_BYTES = 400 };
 
 const char *const dlsi_failure_names[] = {
 	[DLSI_FAILURE_ERROR] = "error",
@@ -13,14 +13,14 @@ const char *const dlsi_failure_names[] = {
 	[DLSI_FAILURES] = NULL,
 };
 
-static int read_rule(const cJSON *json, const char *kind, struct dlsi_retry_rule *rule_out, struct dls_error *err)
+static int read_rule(const char *where, const cJSON *json, struct dlsi_retry_rule *rule_out, struct dls_error *err)
 {
 	static const char *const known[] = {"times", "wait_ms", "wait_most_ms", NULL};
-	char what[64];
+	char what[WHAT_BYTES];
 	struct dlsi_json_reader reader;
 	int64_t times, wait_ms, most_ms;
 
-	snprintf(what, sizeof what, "the job specification: retry.%s", kind);
+	snprintf(what, sizeof what, "%s: retry.%s", where, json->string);
 	reader = dlsi_json_read(json, what, known, err);
 	dlsi_json_require(&reader, "times");
 	times = dlsi_json_integer(&reader, "times", 0, 0, DLSI_RETRY_TIMES);
@@ -34,18 +34,21 @@ static int read_rule(const cJSON *json, const char *kind, struct dlsi_retry_rule
 	return reader.rc;
 }
 
-int dlsi_retry_rules_read(const cJSON *json, struct dlsi_retry_rules *rules_out, struct dls_error *err)
+int dlsi_retry_rules_read(
+	const char *what, const cJSON *json, struct dlsi_retry_rules *rules_out, struct dls_error *err)
 {
 	struct dlsi_retry_rules rules = {0};
 	struct dlsi_json_reader reader = {0};
+	char where[WHAT_BYTES];
 
+	snprintf(where, sizeof where, "%s: retry", what);
 	if (json)
-		reader = dlsi_json_read(json, "the job specification: retry", dlsi_failure_names, err);
+		reader = dlsi_json_read(json, where, dlsi_failure_names, err);
 	for (unsigned i = 0; json && i < DLSI_FAILURES; i++) {
 		const cJSON *rule = dlsi_json_object(&reader, dlsi_failure_names[i]);
 
 		if (rule && reader.rc == 0)
-			reader.rc = read_rule(rule, dlsi_failure_names[i], &rules.of[i], err);
+			reader.rc = read_rule(what, rule, &rules.of[i], err);
 	}
 	if (reader.rc == 0)
 		*rules_out = rules;

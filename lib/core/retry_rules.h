@@ -23,8 +23,9 @@ struct dlsi_retry_rules {
 /* What the kinds are called, by enum dlsi_failure; ends with NULL. */
 extern const char *const dlsi_failure_names[];
 
-/* Of the object "retry" of a specification; NULL: none. Errors: DLS_EINVAL. */
-int dlsi_retry_rules_read(const cJSON *json, struct dlsi_retry_rules *rules_out, struct dls_error *err);
+/* Of the object "retry"; NULL: none. `what` names in errors where it stands. Errors: DLS_EINVAL. */
+int dlsi_retry_rules_read(
+	const char *what, const cJSON *json, struct dlsi_retry_rules *rules_out, struct dls_error *err);
 
 /* Whether there is one by which anything is tried again. */
 bool dlsi_retry_rules_any(const struct dlsi_retry_rules *rules);

@@ -125,7 +125,7 @@ static int read_object(
 	spec->item_time_limit_ms = (uint64_t)dlsi_json_integer(&reader, "item_time_limit_ms", 0, 0, DLSI_TIME_LIMIT_MS);
 	retry = dlsi_json_object(&reader, "retry");
 	if (reader.rc == 0)
-		reader.rc = dlsi_retry_rules_read(retry, &spec->retry, err);
+		reader.rc = dlsi_retry_rules_read(what, retry, &spec->retry, err);
 	if (reader.rc)
 		return reader.rc;
 	if (!handler == !model)

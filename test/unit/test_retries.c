@@ -179,7 +179,7 @@ static int read_rules(const char *text, struct dlsi_retry_rules *rules_out, stru
 	int rc = dlsi_json_parse("rules", text, strlen(text), 1000, &json, err);
 
 	assert_int_equal(rc, 0);
-	rc = dlsi_retry_rules_read(json, rules_out, err);
+	rc = dlsi_retry_rules_read("a test", json, rules_out, err);
 	cJSON_Delete(json);
 	return rc;
 }
@@ -205,7 +205,7 @@ static void test_reads_rules(void **state)
 	assert_int_equal(read_rules("{\"error\":{\"times\":1001}}", &read, &error), DLS_EINVAL);
 	assert_int_equal(
 		read_rules("{\"error\":{\"times\":1,\"wait_ms\":9,\"wait_most_ms\":8}}", &read, &error), DLS_EINVAL);
-	assert_int_equal(dlsi_retry_rules_read(NULL, &read, &error), 0);
+	assert_int_equal(dlsi_retry_rules_read("a test", NULL, &read, &error), 0);
 	assert_false(dlsi_retry_rules_any(&read));
 }
 
