@@ -21,6 +21,7 @@ struct values {
 	const char *policy_params;
 	const char *policy_script;
 	const char *plugins;
+	const char *speculation;
 	int64_t heartbeat_ms;
 	int64_t worker_timeout_ms;
 	int64_t client_timeout_ms;
@@ -41,6 +42,8 @@ static const struct cli_option options[] = {
 		"The script of the policy lua, in the place of its parameters."},
 	{"plugins", CLI_TEXT, VALUE(plugins), "DIR",
 		"A folder with policies in C, which can be asked for by their names; nobody else may write to it."},
+	{"speculation", CLI_OBJECT, VALUE(speculation), "JSON",
+		"When tasks that take long are run a second time, an object; {\"percent\": 0}: never."},
 	{"heartbeat-ms", CLI_WHOLE, VALUE(heartbeat_ms), "MS", "Between two signs of life.", .otherwise = "1000",
 		.low = 1, .high = LONGEST_MS},
 	{"worker-timeout-ms", CLI_WHOLE, VALUE(worker_timeout_ms), "MS",
@@ -66,6 +69,7 @@ static struct dls_master_options options_of(const struct values *values)
 	options.insecure = values->insecure;
 	options.policy = values->policy;
 	options.plugins = values->plugins;
+	options.speculation = values->speculation;
 	options.heartbeat_ms = (uint32_t)values->heartbeat_ms;
 	options.worker_timeout_ms = (uint32_t)values->worker_timeout_ms;
 	options.client_timeout_ms = (uint32_t)values->client_timeout_ms;

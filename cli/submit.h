@@ -35,7 +35,8 @@ struct submit_values {
 	int64_t deadline_ms, time_limit_ms, item_time_limit_ms; /* 0: none */
 	struct cli_texts retry;                                 /* as cli/retries.h reads them */
 	struct cli_texts after;
-	int after_when;     /* index in submit_after_words */
+	int after_when; /* index in submit_after_words */
+	int no_speculation;
 	int64_t timeout_ms; /* 0: none */
 	int64_t top;
 	const char *output;

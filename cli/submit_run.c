@@ -105,6 +105,8 @@ static void take_values(const struct run *run, const struct cli_retries *retries
 		options->item_time_limit_ms = (uint64_t)values->item_time_limit_ms;
 	if (is_said(run, "retry"))
 		options->retries = retries->at;
+	if (is_said(run, "no-speculation"))
+		options->no_speculation = values->no_speculation;
 	if (is_said(run, "after")) {
 		options->after = values->after.at;
 		options->after_when = values->after.count ? submit_after_words[values->after_when] : NULL;

@@ -54,7 +54,7 @@ static int count_words(void *run_arg, struct dls_task *task)
 	struct dls_error err;
 
 	(void)run_arg;
-	for (uint32_t item = 0; item < dls_task_items(task) && !dls_task_cancelled(task); item++) {
+	for (uint32_t item = 0; item < dls_task_items(task) && !dls_task_stopped(task); item++) {
 		int rc = count_item(task, item, &err);
 
 		if (rc)

@@ -90,6 +90,12 @@ struct dls_job_options {
 	 * itself, by the master: one that is started anew counts anew. What a lost worker had is begun again in any
 	 * case and does not count. NULL: nothing is tried again. */
 	const struct dls_retry *retries;
+
+	/* 1: no task of it is run a second time while the first attempt runs. Else the master does so where an attempt
+	 * takes much longer than others and another worker has nothing to do; the result that comes first counts. It is
+	 * for handlers with effects outside that two attempts at a time would spoil; also with it items of a worker
+	 * that is lost run again. */
+	int no_speculation;
 };
 
 #define DLS_JOB_OPTIONS_INIT DLS_SIZED(struct dls_job_options)

@@ -24,6 +24,7 @@ struct dls_master_options {
 	const char *plugins; /* a folder with policies in C (dlsched/policy.h) that can be asked for; NULL: none */
 	uint64_t job_memory_bytes; /* what live jobs may take; one without large inputs counts for less than 1 KB. 0: 4
 				      GB */
+	const char *speculation;   /* a JSON object: when tasks are run a second time (docs/policies.md); NULL: {} */
 };
 
 #define DLS_MASTER_OPTIONS_INIT DLS_SIZED(struct dls_master_options)

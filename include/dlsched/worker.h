@@ -121,6 +121,12 @@ int dls_task_fail(struct dls_task *task, uint32_t item, int code, const char *se
  * results are dropped; of a late task those that it has given count, and no more are taken. */
 int dls_task_cancelled(const struct dls_task *task);
 
+/* To be asked between two items: 1 if no further one is to be begun, since the task is cancelled or since others run
+ * what it has not done, for instance where the worker drains. A handler of many items then returns 0. The items before
+ * the first without a result or an error are its result; that one and all behind it are run again elsewhere. A handler
+ * that does not ask runs to its end. */
+int dls_task_stopped(const struct dls_task *task);
+
 #ifdef __cplusplus
 }
 #endif

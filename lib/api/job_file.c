@@ -149,6 +149,7 @@ static int read_options(struct dlsi_json_reader *reader, struct description *to)
 	options->task_items = (uint32_t)dlsi_json_integer(reader, "task_items", 0, 0, DLSI_TASK_ITEMS);
 	options->deadline_ms = dlsi_json_integer(reader, "deadline_ms", 0, 0, DLSI_TIME_LIMIT_MS);
 	options->time_limit_ms = (uint64_t)dlsi_json_integer(reader, "time_limit_ms", 0, 0, DLSI_TIME_LIMIT_MS);
+	options->no_speculation = !dlsi_json_bool(reader, "speculate", true);
 	options->item_time_limit_ms =
 		(uint64_t)dlsi_json_integer(reader, "item_time_limit_ms", 0, 0, DLSI_TIME_LIMIT_MS);
 	options->tags = read_texts(reader, "tags", to->tags, DLSI_TAGS);
@@ -166,7 +167,7 @@ static int read_object(const char *path, struct description *to, struct dls_erro
 {
 	static const char *const known[] = {"model", "handler", "params", "inputs", "tenant", "key", "name", "tags",
 		"priority", "task_items", "resources", "labels", "deadline_ms", "time_limit_ms", "item_time_limit_ms",
-		"after", "after_when", "retry", NULL};
+		"after", "after_when", "retry", "speculate", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(to->json, path, known, err);
 	int rc = read_options(&reader, to);
 

@@ -18,6 +18,7 @@ static int write_spec(struct dls_job *job, const struct dls_job_options *options
 		.time_limit_ms = options->time_limit_ms,
 		.item_time_limit_ms = options->item_time_limit_ms,
 		.retries = options->retries,
+		.no_speculation = options->no_speculation != 0,
 	};
 	int rc = 0;
 

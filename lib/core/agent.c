@@ -491,6 +491,7 @@ static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *eve
 		return;
 	}
 	task->finished = true;
+	task->result.end -= event->executed.left;
 	task->result.bytes = task->payload.bytes;
 	task->result.elapsed_ns = event->executed.elapsed_ns;
 	task->result.failed = event->executed.failed;

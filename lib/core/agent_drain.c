@@ -1,5 +1,6 @@
-/* Tasks that the worker gives back: those that the master recalls before they have begun, and all that has not begun
- * when the worker is to leave. */
+/* Tasks that the worker gives back: those that the master recalls, and all when the worker is to leave. What has begun
+ * stops between two items, if it is wanted and the handler can: then its result is of the items before, and says so by
+ * its end. */
 #include "core/agent_state.h"
 
 #include "base/limits.h"
@@ -38,16 +39,18 @@ void dlsi_agent_hand_back(struct dlsi_agent *agent, uint64_t attempt)
 }
 
 /* The driver gives it back, as one that was dropped, unless it has begun. */
-static void recall(struct dlsi_agent *agent, struct task *task)
+static void recall(struct dlsi_agent *agent, struct task *task, bool running)
 {
 	struct dlsi_effect *effect;
 
-	if (task->finished || task->cancelled || task->recalled)
+	if (task->finished || task->cancelled || (running ? task->stopped : task->recalled))
 		return;
 	task->recalled = true;
+	task->stopped |= running;
 	effect = dlsi_effects_add(agent->link.effects, DLSI_EFFECT_RECALL);
 	effect->job = task->result.job;
 	effect->attempt = task->result.attempt;
+	effect->recall.running = running;
 }
 
 void dlsi_agent_leave_soon(struct dlsi_agent *agent)
@@ -59,7 +62,7 @@ void dlsi_agent_leave_soon(struct dlsi_agent *agent)
 		struct job *job = dlsi_list_entry(job_node, struct job, node);
 
 		dlsi_list_each (node, &job->tasks)
-			recall(agent, dlsi_list_entry(node, struct task, node));
+			recall(agent, dlsi_list_entry(node, struct task, node), true);
 	}
 	dlsi_agent_post_handback(agent);
 }
@@ -70,7 +73,7 @@ void dlsi_agent_recall(struct dlsi_agent *agent, const struct dlsi_recall *recor
 		struct task *task = dlsi_agent_find_task(agent, dlsi_numbers_at(&record->attempts, i));
 
 		if (task)
-			recall(agent, task);
+			recall(agent, task, record->running != 0);
 	}
 }
 

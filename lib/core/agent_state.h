@@ -19,7 +19,8 @@ struct task {
 	struct dlsi_list node; /* on job->tasks, or on agent->cancelled */
 	bool finished;         /* else the driver has it */
 	bool cancelled;        /* its result is dropped when it comes */
-	bool recalled;         /* it is handed back if it has not begun */
+	bool recalled;         /* it is handed back if it has not begun ... */
+	bool stopped;          /* ... and if it has, it stops between two items */
 	bool presented;        /* by the last REGISTER */
 	struct dlsi_payload payload;
 	struct dlsi_result result; /* `again` is a copy */

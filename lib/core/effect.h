@@ -28,7 +28,7 @@ enum dlsi_effect_kind {
 	DLSI_EFFECT_JOB_CLOSE,  /* worker: none will come any more; cancelled ones may still run */
 	DLSI_EFFECT_EXECUTE,    /* worker: run a task; answered by exactly one DLSI_EVENT_EXECUTED, also after CANCEL */
 	DLSI_EFFECT_CANCEL,     /* worker: the task's result is not wanted any more */
-	DLSI_EFFECT_RECALL,     /* worker: drop the task if it has not begun; else do nothing */
+	DLSI_EFFECT_RECALL,     /* worker: drop the task if it has not begun, else stop or keep it */
 	DLSI_EFFECT_FOUND,      /* worker: where to get the model of a job; exactly once if it was wanted */
 	DLSI_EFFECT_FETCH,      /* client: get an offered result; answered by exactly one DLSI_EVENT_FETCHED */
 	DLSI_EFFECT_SERVE,      /* client: connect to a reader of the job's blobs and serve them there */
@@ -83,6 +83,9 @@ struct dlsi_effect {
 			size_t holder, holder_length; /* empty: the job's client */
 			size_t holder_host, holder_host_length;
 		} found;
+		struct {
+			bool running; /* a task that has begun stops behind the item that it is at; else it goes on */
+		} recall;
 		struct {
 			struct dlsi_id token;
 			struct dlsi_blob offer;

@@ -47,7 +47,8 @@ struct dlsi_event {
 			struct dlsi_payload payload;
 			struct dlsi_blob offer; /* length 0: the payload travels inside RESULT */
 			uint64_t elapsed_ns;
-			uint32_t failed;           /* items */
+			uint32_t failed; /* items */
+			uint32_t left; /* items at its end that it has not run since it was recalled; fewer than all */
 			struct dlsi_numbers again; /* as in RESULT */
 			uint64_t read_bytes;       /* of its inputs */
 			bool dropped; /* it was cancelled before it had a result, or recalled before it began; no

@@ -1,7 +1,7 @@
 #include "core/master.h"
 
 #include "base/rng.h"
-#include "core/master_places.h"
+#include "core/master_moves.h"
 #include "core/master_times.h"
 
 #include <string.h>
@@ -57,6 +57,8 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 	master->config = *config;
 	if (!master->config.job_bytes)
 		master->config.job_bytes = DLSI_JOBS_BYTES;
+	master->review.kind = TIMER_REVIEW;
+	master->speculation = dlsi_speculation_default;
 	master->next_number = master->next_index = master->openings = 1;
 	master->due_ns = INT64_MAX;
 	/* Somewhere: a worker may still run an attempt of another master, and the two must not be one number. */
@@ -84,6 +86,8 @@ int dlsi_master_create(const struct dlsi_alloc *alloc, const struct dlsi_master_
 		rc = dlsi_master_use_policy(master, config->last_policy, NULL, err);
 	if (rc == 0)
 		rc = dlsi_master_use_policy(master, config->policy, config->policy_params, err);
+	if (rc == 0 && config->speculation)
+		rc = dlsi_speculation_read(config->speculation, &master->speculation, err);
 	if (rc) {
 		dlsi_master_end_policies(master);
 		dlsi_free(alloc, master);
@@ -197,6 +201,9 @@ static void expire(struct dlsi_master *master, struct timer *timer)
 		break;
 	case TIMER_JOB_RETRY:
 		dlsi_job_retry(master, dlsi_list_entry(timer, struct retries, timer));
+		break;
+	case TIMER_REVIEW:
+		master->review_due = true;
 		break;
 	}
 }
@@ -462,6 +469,7 @@ void dlsi_master_step(
 		more = dlsi_master_decide_followers(master);
 		more |= dlsi_clients_catch_up(master);
 		more |= dlsi_master_assign(master);
+		dlsi_master_review(master);
 		flush_ns = dlsi_master_flush(master);
 		dlsi_releases_flush(&master->releases, master->effects);
 		master->searched = 0;

@@ -1,7 +1,8 @@
 /* The master's state machine: peers, jobs, division into tasks, assignment, collection.
  *
- * Rules. An item of a job is in exactly one place: never given out, given back, in a task at a worker, in a task whose
- * result waits for the client (attached) or the log (durable), or done. A job's durable state is the set of items done;
+ * Rules. An item of a job is in exactly one place: never given out, given back, in a task at a worker or in two that
+ * are twins (all its items in both), in a task whose result waits for the client (attached) or the log (durable), or
+ * done. A job's durable state is the set of items done;
  * only dlsi_job_apply writes it. Policies choose; they decide nothing that must be replayed. Every limit is in
  * base/limits.h. */
 #ifndef DLSI_MASTER_H
@@ -25,6 +26,7 @@ struct dlsi_master_config {
 	bool durable;              /* takes durable jobs; else refuses them */
 	const struct dlsi_policy_ops *policy;
 	const cJSON *policy_params;                /* an object; NULL: none */
+	const cJSON *speculation;                  /* an object: when tasks run a second time; NULL: as usual */
 	const struct dlsi_policy_ops *last_policy; /* decides if one fails that replaced none; NULL: `policy` does */
 
 	const struct dlsi_policy_ops *const *policies; /* that may be asked for, NULL behind them */

@@ -28,6 +28,7 @@ static const struct command commands[] = {
 	{"policy", {"name", "params"}, dlsi_command_policy},
 	{"tenant", {"name", "weight", "quota"}, dlsi_command_tenant},
 	{"tenants", {"name", "after", "limit"}, dlsi_command_tenants},
+	{"speculation", {"params"}, dlsi_command_speculation},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

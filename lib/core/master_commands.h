@@ -66,8 +66,9 @@ int dlsi_command_priority(struct request *request);
 int dlsi_command_explain(struct request *request); /* master_explain.c */
 int dlsi_command_drain(struct request *request);   /* master_drain.c */
 int dlsi_command_undrain(struct request *request);
-int dlsi_command_policy(struct request *request);  /* master_policy.c */
-int dlsi_command_tenant(struct request *request);  /* master_tenants.c */
-int dlsi_command_tenants(struct request *request); /* master_usage.c */
+int dlsi_command_policy(struct request *request);      /* master_policy.c */
+int dlsi_command_tenant(struct request *request);      /* master_tenants.c */
+int dlsi_command_tenants(struct request *request);     /* master_usage.c */
+int dlsi_command_speculation(struct request *request); /* master_stragglers.c */
 
 #endif

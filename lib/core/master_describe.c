@@ -1,7 +1,7 @@
 /* Jobs and their tasks as answers show them. Ids and numbers above 2^53 are texts; times are milliseconds, counted from
  * or to the moment of the answer. */
 #include "core/master_commands.h"
-#include "core/master_places.h"
+#include "core/master_moves.h"
 #include "core/master_times.h"
 
 #include <inttypes.h>
@@ -61,6 +61,8 @@ cJSON *dlsi_describe_job(const struct dlsi_master *master, const struct job *job
 		cJSON_AddNumberToObject(json, "retried", (double)run->retries->retried);
 		cJSON_AddNumberToObject(json, "retry_waiting", (double)run->retries->set.waiting);
 	}
+	cJSON_AddNumberToObject(json, "moves", run->moves);
+	cJSON_AddNumberToObject(json, "second_runs", run->second_runs);
 	cJSON_AddNumberToObject(json, "item_ms", (double)job->spec->measured.item_ns / 1e6);
 	add_ms(json, "age_ms", master->now_ns - job->policy.since_ns);
 	if (job->policy.deadline_ns != INT64_MAX)
@@ -83,6 +85,8 @@ cJSON *dlsi_describe_ended(const struct dlsi_master *master, const struct ended 
 	cJSON_AddNumberToObject(json, "failed", (double)ended->failed_items);
 	if (ended->retried)
 		cJSON_AddNumberToObject(json, "retried", (double)ended->retried);
+	cJSON_AddNumberToObject(json, "moves", ended->moves);
+	cJSON_AddNumberToObject(json, "second_runs", ended->second_runs);
 	add_ms(json, "age_ms", master->now_ns - ended->begun_ns);
 	add_ms(json, "took_ms", ended->ended_ns - ended->begun_ns);
 	add_ms(json, "ended_ms", master->now_ns - ended->ended_ns);
@@ -125,7 +129,7 @@ static void add_progress(const struct dlsi_master *master, const struct task *ta
 	const struct device *device = task->device;
 	struct line line = stand_in_line(task);
 	uint64_t expected_ns = dlsi_task_expected_ns(task, task->device);
-	int64_t turned_ns = device->turned_ns > task->given_ns ? device->turned_ns : task->given_ns;
+	int64_t turned_ns = dlsi_task_began_ns(task);
 	int64_t since_ns = line.waits ? task->given_ns : turned_ns;
 
 	cJSON_AddStringToObject(json, "state", line.waits ? "queued" : "running");
@@ -136,13 +140,21 @@ static void add_progress(const struct dlsi_master *master, const struct task *ta
 		add_ms(json, "expected_ms", turned_ns + (int64_t)(line.expected_ns + expected_ns) - master->now_ns);
 }
 
-cJSON *dlsi_describe_task(const struct dlsi_master *master, const struct task *task)
+static void add_attempt(cJSON *json, const char *name, const struct task *task)
 {
-	cJSON *json = cJSON_CreateObject();
 	char attempt[24];
 
 	snprintf(attempt, sizeof attempt, "%" PRIu64, task->attempt);
-	cJSON_AddStringToObject(json, "attempt", attempt);
+	cJSON_AddStringToObject(json, name, attempt);
+}
+
+cJSON *dlsi_describe_task(const struct dlsi_master *master, const struct task *task)
+{
+	cJSON *json = cJSON_CreateObject();
+
+	add_attempt(json, "attempt", task);
+	if (task->twin)
+		add_attempt(json, "twin", task->twin);
 	cJSON_AddNumberToObject(json, "first", (double)task->first);
 	cJSON_AddNumberToObject(json, "items", (double)(task->end - task->first));
 	if (task->state == DLSI_TASK_ASSIGNED) {

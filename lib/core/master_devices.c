@@ -106,6 +106,26 @@ bool dlsi_device_can_take(const struct device *device, const struct class *class
 	return !dlsi_list_empty(&device->node) && dlsi_class_suits(class, device->worker) && fits(class, device);
 }
 
+struct task *dlsi_device_front(const struct device *device)
+{
+	dlsi_list_each (node, &device->worker->tasks) {
+		struct task *task = dlsi_list_entry(node, struct task, worker_node);
+
+		if (task->device == device)
+			return task;
+	}
+	return NULL;
+}
+
+bool dlsi_device_would_take(const struct device *device, const struct class *class)
+{
+	struct dlsi_resources others = device->worker->reserved;
+
+	dlsi_resources_take(&others, &device->reserved);
+	dlsi_resources_add(&others, &class->policy.demand);
+	return dlsi_class_suits(class, device->worker) && dlsi_resources_cover(&device->worker->capacity, &others);
+}
+
 _Static_assert(DLSI_DEVICE_CREDITS <= 64, "a bit of `loads` each");
 
 /* Those of a list that can take a task, up to the limit. */

@@ -1,7 +1,8 @@
-/* Workers that get no more tasks: those that an operator drains, and those that are about to leave. What they have not
- * begun is recalled and goes to others; what they run comes to its end and counts. */
+/* Workers that get no more tasks: those that an operator drains, and those that are about to leave. What they have is
+ * recalled and goes to others; what they run stops between two items, or comes to its end, and counts as far as it has
+ * come. */
 #include "core/master_commands.h"
-#include "core/master_places.h"
+#include "core/master_moves.h"
 
 #include "proto/bytes.h"
 #include <string.h>
@@ -28,16 +29,20 @@ void dlsi_worker_handback(struct dlsi_master *master, struct worker *worker, con
 	for (uint32_t i = 0; i < record->attempts.count; i++) {
 		struct task *task = dlsi_task_find(master, dlsi_numbers_at(&record->attempts, i));
 
-		if (task && task->device && task->device->worker == worker && task->state == DLSI_TASK_ASSIGNED)
-			dlsi_task_drop(master, task, true);
+		if (!task || !task->device || task->device->worker != worker || task->state != DLSI_TASK_ASSIGNED)
+			continue;
+		task->job->run->moves++;
+		dlsi_task_drop(master, task, true);
 	}
 }
 
-void dlsi_worker_recall(struct dlsi_master *master, struct worker *worker, const struct dlsi_buffer *attempts)
+void dlsi_worker_recall(
+	struct dlsi_master *master, struct worker *worker, const struct dlsi_buffer *attempts, bool running)
 {
 	struct dlsi_record record = {.kind = DLSI_RECALL};
 
 	master->failed |= attempts->failed;
+	record.recall.running = running;
 	record.recall.attempts = (struct dlsi_numbers){attempts->data, (uint32_t)(attempts->length / 8)};
 	if (worker->peer && attempts->length && !attempts->failed)
 		dlsi_master_post(master, worker->peer, &record, (struct dlsi_payload){0});
@@ -50,7 +55,7 @@ static void recall_all(struct dlsi_master *master, struct worker *worker)
 	dlsi_buffer_init(&attempts, master->alloc);
 	dlsi_list_each (node, &worker->tasks)
 		dlsi_write_u64(&attempts, dlsi_list_entry(node, struct task, worker_node)->attempt);
-	dlsi_worker_recall(master, worker, &attempts);
+	dlsi_worker_recall(master, worker, &attempts, true);
 	dlsi_buffer_fini(&attempts);
 }
 

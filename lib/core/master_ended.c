@@ -47,6 +47,8 @@ void dlsi_ended_keep(struct dlsi_master *master, struct job *job, const struct d
 	ended->failed_items = dlsi_job_run(job)->failed_items;
 	ended->traffic = dlsi_job_run(job)->traffic;
 	ended->retried = dlsi_job_run(job)->retries ? job->run->retries->retried : 0;
+	ended->moves = dlsi_job_run(job)->moves;
+	ended->second_runs = dlsi_job_run(job)->second_runs;
 	ended->begun_ns = job->policy.since_ns;
 	ended->ended_ns = master->now_ns;
 	ended->about = dlsi_job_extras(job)->about;

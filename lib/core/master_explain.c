@@ -168,18 +168,6 @@ static void explain_room(struct explanation *to)
 			"results that clients have not fetched take all the memory that the master has for them");
 }
 
-/* The task that the device runs, or NULL. */
-static const struct task *running_on(const struct device *device)
-{
-	dlsi_list_each (node, &device->worker->tasks) {
-		const struct task *task = dlsi_list_entry(node, struct task, worker_node);
-
-		if (task->device == device)
-			return task;
-	}
-	return NULL;
-}
-
 /* What a device is busy with: a task, and of which job. */
 static void name_task(const struct dlsi_master *master, const struct task *task, cJSON *list)
 {
@@ -213,7 +201,7 @@ static void explain_devices(struct explanation *to)
 		if (!worker->peer || !dlsi_class_suits(class, worker))
 			continue;
 		for (uint16_t i = 0; i < worker->device_count && named < NAMED; i++) {
-			const struct task *task = running_on(&worker->devices[i]);
+			const struct task *task = dlsi_device_front(&worker->devices[i]);
 
 			if (task) {
 				name_task(master, task, list);
@@ -261,7 +249,7 @@ static void explain_queued(struct explanation *to)
 
 	dlsi_list_each (node, &dlsi_job_run(to->job)->tasks) {
 		const struct task *task = dlsi_list_entry(node, struct task, job_node);
-		const struct task *first = task->state == DLSI_TASK_ASSIGNED ? running_on(task->device) : NULL;
+		const struct task *first = task->state == DLSI_TASK_ASSIGNED ? dlsi_device_front(task->device) : NULL;
 
 		if (looked_at++ == DLSI_LISTED)
 			break;

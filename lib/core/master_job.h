@@ -48,6 +48,8 @@ struct run {
 	uint64_t task_count;
 	uint64_t running;                 /* items of tasks at workers */
 	uint64_t returned;                /* items whose results wait */
+	uint32_t moves;                   /* tasks of which all or a part came back from workers that had them */
+	uint32_t second_runs;             /* tasks that were begun once more while the first attempt ran */
 	unsigned lost_offers;             /* one after another */
 	uint64_t lost_before;             /* attempts below were given out before the last of them was lost */
 	struct dlsi_list workers;         /* acquaintances */

@@ -1,5 +1,5 @@
 /* The master's connections: who is at which slot, what waits to be said to whom, and who has fallen silent. */
-#include "core/master_state.h"
+#include "core/master_moves.h"
 
 #include "proto/bytes.h"
 

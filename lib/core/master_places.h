@@ -60,8 +60,14 @@ void dlsi_device_free(struct dlsi_master *master, struct device *device, struct 
 void dlsi_device_measure(
 	struct device *device, const struct class *class, uint64_t items, uint64_t elapsed_ns, uint64_t bytes);
 
+/* The task that it runs, of those that it holds the one that it was given first; NULL: it holds none. */
+struct task *dlsi_device_front(const struct device *device);
+
 /* Whether it could be given a task of the class now. */
 bool dlsi_device_can_take(const struct device *device, const struct class *class);
+
+/* The same, if it held nothing. */
+bool dlsi_device_would_take(const struct device *device, const struct class *class);
 
 /* Devices that can take a task of the class now, up to `limit`, those with the fewest tasks first, of equal ones those
  * served longest ago. Returns how many. */

@@ -10,7 +10,7 @@
 static int check(const struct dlsi_policy_ops *ops, struct dls_error *err)
 {
 	if (ops->abi != DLSI_POLICY_ABI || ops->size < sizeof *ops || !ops->create || !ops->destroy || !ops->ready ||
-		!ops->idle || !ops->choose)
+		!ops->idle || !ops->choose || !ops->urgent != !ops->outranks)
 		return dlsi_fail(err, DLS_EINVAL, "the policy %s was made for another release", ops->name);
 	return 0;
 }

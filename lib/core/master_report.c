@@ -126,6 +126,10 @@ int dlsi_command_status(struct request *request)
 	cJSON_AddNumberToObject(json, "presented_items", (double)counts.presented_items);
 	cJSON_AddNumberToObject(json, "done_tasks", (double)counts.done_tasks);
 	cJSON_AddNumberToObject(json, "lost_workers", (double)counts.lost_workers);
+	cJSON_AddNumberToObject(json, "second_runs", (double)master->second_runs);
+	cJSON_AddNumberToObject(json, "second_wins", (double)master->second_wins);
+	cJSON_AddNumberToObject(json, "preemptions", (double)master->preemptions);
+	cJSON_AddNumberToObject(json, "unwanted_results", (double)master->unwanted_results);
 	cJSON_AddNumberToObject(json, "held_result_bytes", (double)counts.held_bytes);
 	cJSON_AddNumberToObject(json, "refused_messages", (double)counts.refused_messages);
 	cJSON_AddNumberToObject(json, "refused_transitions", (double)counts.refused_transitions);

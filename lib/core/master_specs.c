@@ -2,7 +2,8 @@
  * it schedules by; the rest is the worker's and is checked there.
  *
  *   {"handler": NAME, ...} or {"model": {...}, ...}, and "task_items": N, "resources": {...}, "labels": [...],
- *    "time_limit_ms": N, "item_time_limit_ms": N, "retry": {...} (core/retry_rules.h) */
+ *    "time_limit_ms": N, "item_time_limit_ms": N, "speculate": BOOL,
+ *    "retry": {...} (core/retry_rules.h) */
 #include "core/master_places.h"
 
 #include "base/json.h"
@@ -29,7 +30,7 @@ static int read_retry(
 static int read_members(struct dlsi_master *master, const cJSON *json, struct spec *spec, struct dls_error *err)
 {
 	static const char *const known[] = {"handler", "params", "model", "task_items", "resources", "labels",
-		"time_limit_ms", "item_time_limit_ms", "retry", NULL};
+		"time_limit_ms", "item_time_limit_ms", "speculate", "retry", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(json, "the job specification", known, err);
 	const char *handler = dlsi_json_text(&reader, "handler", NULL);
 	const cJSON *model = dlsi_json_object(&reader, "model");
@@ -43,6 +44,7 @@ static int read_members(struct dlsi_master *master, const cJSON *json, struct sp
 	}
 	spec->task_items = (uint32_t)dlsi_json_integer(&reader, "task_items", 0, 0, DLSI_TASK_ITEMS);
 	spec->time_limit_ns = (uint64_t)dlsi_json_integer(&reader, "time_limit_ms", 0, 0, DLSI_TIME_LIMIT_MS) * 1000000;
+	spec->once = !dlsi_json_bool(&reader, "speculate", true);
 	(void)dlsi_json_integer(&reader, "item_time_limit_ms", 0, 0, DLSI_TIME_LIMIT_MS); /* the worker's */
 	if (reader.rc)
 		return reader.rc;

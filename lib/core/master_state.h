@@ -17,6 +17,7 @@
 #include "base/ranges.h"
 #include "core/change.h"
 #include "core/division.h"
+#include "core/lateness.h"
 #include "core/lifecycle.h"
 #include "core/master.h"
 #include "core/master_job.h"
@@ -24,6 +25,7 @@
 #include "core/releases.h"
 #include "core/resources.h"
 #include "core/retry_rules.h"
+#include "core/speculation.h"
 
 struct peer {
 	struct dlsi_outbox outbox;
@@ -162,6 +164,7 @@ struct spec {
 	struct model *model;            /* NULL: its jobs have a handler */
 	uint32_t task_items;            /* 0: the master divides */
 	struct dlsi_retry_rules *retry; /* NULL: nothing is tried again */
+	bool once;                      /* none of their tasks is to run twice at a time */
 	uint64_t time_limit_ns;         /* of each of its jobs, from when it may run; 0: none */
 	struct dlsi_measured measured;  /* of the items of its jobs: a new one need not find out */
 };
@@ -171,9 +174,12 @@ struct task {
 	struct dlsi_list worker_node; /* on its worker's tasks or offers */
 	struct job *job;
 	struct device *device; /* NULL once its worker is gone */
+	struct task *twin;     /* another attempt at the same items, both at workers; NULL: there is none */
+	bool second;           /* of the two this one was begun later */
 	uint64_t attempt;
 	uint64_t first, end;
 	int64_t given_ns;            /* when its worker was given it */
+	int64_t stopped_ns;          /* when its worker was asked for its rest; 0: it was not */
 	uint64_t planned_ns;         /* how long it was expected to take then */
 	uint8_t state;               /* enum dlsi_task_state */
 	struct dlsi_payload payload; /* of the result, if it travels inside messages */
@@ -194,6 +200,7 @@ struct ended {
 	struct traffic traffic;
 	int64_t begun_ns, ended_ns;
 	struct about *about;
+	uint32_t moves, second_runs;
 	const char *tenant, *handler, *sentence; /* behind it, in the same memory */
 };
 
@@ -215,6 +222,7 @@ struct class
 	struct dlsi_id *labels;
 	uint16_t label_count;
 	uint32_t workers, devices; /* connected ones that suit it */
+	struct dlsi_lateness lateness;
 	uint64_t found_none; /* master->openings when no device could take a task; none can until there are more */
 	struct dlsi_list services;
 	uint64_t number, queues;
@@ -349,6 +357,11 @@ struct dlsi_master {
 	uint64_t presented_items; /* that clients said to have, from wherever */
 	int64_t longest_turn_ns;  /* of what drives it ... */
 	int64_t recent_turn_ns;   /* ... and of late */
+	struct timer review;
+	bool review_due;
+	struct speculation speculation;
+	uint64_t pairs, second_runs, second_wins, preemptions; /* pairs: of tasks that are each other's twin now */
+	uint64_t unwanted_results;                             /* of attempts that nobody waited for any more */
 	struct news worker_news, job_news;
 	bool recovered; /* from a log, and has not taken a turn yet */
 	bool failed;    /* memory ran out within a step */
@@ -359,15 +372,6 @@ static inline bool dlsi_worker_is_open(const struct worker *worker)
 {
 	return worker->peer && !worker->drained && !worker->leaving;
 }
-
-/* master_drain.c: workers that get no more tasks. What one hands back goes to others. */
-void dlsi_worker_handback(struct dlsi_master *master, struct worker *worker, const struct dlsi_handback *record);
-
-/* Asks for those of the attempts, u64 each, that it has not begun. */
-void dlsi_worker_recall(struct dlsi_master *master, struct worker *worker, const struct dlsi_buffer *attempts);
-
-/* master_relief.c: recalls tasks that wait behind long ones while other devices have nothing to do */
-void dlsi_worker_relieve(struct dlsi_master *master, struct worker *worker);
 
 /* master_peers.c: connections and what is said over them */
 struct peer *dlsi_master_peer(const struct dlsi_master *master, struct dlsi_peer id);
@@ -573,9 +577,6 @@ bool dlsi_task_commit(struct dlsi_master *master, struct task *task);
 
 /* Whether what is final of its result is done without it. */
 bool dlsi_task_is_done(const struct task *task);
-
-/* How long the device would be busy with it, as measured so far there or else elsewhere; 0: not known. */
-uint64_t dlsi_task_expected_ns(const struct task *task, const struct device *device);
 
 /* Gives its items back unless they are not wanted any more, and ends the task. */
 void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_back);

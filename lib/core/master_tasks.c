@@ -1,6 +1,6 @@
 /* Tasks of the master: items at a worker, then their result on its way to the sink. */
 #include "core/again.h"
-#include "core/master_places.h"
+#include "core/master_moves.h"
 #include "core/master_times.h"
 
 #include <string.h>
@@ -76,27 +76,60 @@ static struct task *create(struct dlsi_master *master, struct job *job, struct d
 	return task;
 }
 
-bool dlsi_task_assign(struct dlsi_master *master, struct job *job, struct device *device, struct dlsi_range range)
+/* A task of these items, at the device. NULL: memory is exhausted. */
+static struct task *give(struct dlsi_master *master, struct job *job, struct device *device, struct dlsi_range range)
 {
 	struct worker *worker = device->worker;
 	struct task *task;
 	bool known;
 
 	if (!dlsi_master_acquaint(master, worker, job, &known))
-		return false;
+		return NULL;
 	if (!known)
 		post_job(master, worker->peer, job);
 	task = create(master, job, device, range);
 	if (!task)
-		return false;
+		return NULL;
 	task->planned_ns = dlsi_task_expected_ns(task, device);
 	if (!dlsi_device_hold(master, device, dlsi_job_queue(job), task->planned_ns))
-		return false;
+		return NULL;
 	move(master, task, DLSI_TASK_ASSIGNED);
-	job->run->running += range.end - range.first;
 	job->run->traffic.passed += known ? 0 : dlsi_job_manifest(job).bytes;
 	post_assign(master, task);
+	dlsi_master_review_later(master);
+	return task;
+}
+
+bool dlsi_task_assign(struct dlsi_master *master, struct job *job, struct device *device, struct dlsi_range range)
+{
+	if (!give(master, job, device, range))
+		return false;
+	job->run->running += range.end - range.first;
 	return true;
+}
+
+void dlsi_task_repeat(struct dlsi_master *master, struct task *task, struct device *device)
+{
+	struct task *twin = give(master, task->job, device, (struct dlsi_range){task->first, task->end});
+
+	if (!twin) {
+		master->failed = true;
+		return;
+	}
+	task->second = false; /* it may have been once, of a pair whose first attempt is lost */
+	twin->second = true;
+	twin->twin = task;
+	task->twin = twin;
+	master->pairs++;
+	master->second_runs++;
+	task->job->run->second_runs++;
+}
+
+int64_t dlsi_task_began_ns(const struct task *front)
+{
+	int64_t turned_ns = front->device->turned_ns;
+
+	return turned_ns > front->given_ns ? turned_ns : front->given_ns;
 }
 
 /* What a result takes here until its sink has it, all together and for the client that has still to confirm it. */
@@ -130,6 +163,10 @@ static void destroy(struct dlsi_master *master, struct task *task)
 {
 	struct dlsi_id key = key_of(task->attempt);
 
+	if (task->twin) {
+		task->twin->twin = NULL;
+		master->pairs--;
+	}
 	dlsi_map_remove(&master->task_by_attempt, &key);
 	dlsi_list_remove(&task->job_node);
 	task->job->run->task_count--;
@@ -170,6 +207,51 @@ static void count_traffic(struct traffic *traffic, const struct dlsi_result *rec
 	traffic->items += record->end - record->first;
 }
 
+/* The device is done with it, and runs the next one from now on if this was in front. */
+static void leave_device(struct dlsi_master *master, const struct task *task)
+{
+	struct device *device = task->device;
+
+	if (dlsi_device_front(device) == task) {
+		device->turned_ns = master->now_ns;
+		device->relieved = false;
+	}
+	dlsi_device_free(master, device, dlsi_job_queue(task->job), task->planned_ns);
+}
+
+/* How long the device has taken for it, which it runs, or 0. */
+static uint64_t ran_ns(const struct dlsi_master *master, const struct task *task)
+{
+	return dlsi_device_front(task->device) == task ? (uint64_t)(master->now_ns - dlsi_task_began_ns(task)) : 0;
+}
+
+/* Before its own time counts. */
+static void note_lateness(const struct dlsi_master *master, const struct task *task)
+{
+	uint64_t took_ns = ran_ns(master, task), expected_ns = dlsi_task_expected_ns(task, task->device);
+
+	if (took_ns && expected_ns)
+		dlsi_lateness_add(&task->job->spec->class->lateness, took_ns, expected_ns);
+}
+
+/* The other attempt at the same items has a result first. Its device has taken so long at least, and would else be
+ * taken for as fast as it once was. */
+static void call_off(struct dlsi_master *master, struct task *task, uint64_t bytes)
+{
+	struct device *device = task->device;
+	struct dlsi_record record = {.kind = DLSI_CANCEL};
+	uint64_t took_ns = ran_ns(master, task);
+
+	record.cancel.job = task->job->policy.id;
+	record.cancel.attempt = task->attempt;
+	if (device->worker->peer)
+		dlsi_master_post(master, device->worker->peer, &record, (struct dlsi_payload){0});
+	if (took_ns > dlsi_task_expected_ns(task, device))
+		dlsi_device_measure(device, task->job->spec->class, task->end - task->first, took_ns, bytes);
+	master->second_wins += !task->second;
+	dlsi_task_drop(master, task, false);
+}
+
 /* The result has come: it counts for the device, and is kept here or stays offered by the worker. */
 static void take_in(
 	struct dlsi_master *master, struct task *task, const struct dlsi_result *record, struct dlsi_payload payload)
@@ -178,10 +260,9 @@ static void take_in(
 	uint64_t items = task->end - task->first;
 
 	move(master, task, DLSI_TASK_RETURNED);
+	note_lateness(master, task);
 	dlsi_device_measure(device, task->job->spec->class, items, record->elapsed_ns, record->bytes);
-	device->turned_ns = master->now_ns;
-	device->relieved = false;
-	dlsi_device_free(master, device, dlsi_job_queue(task->job), task->planned_ns);
+	leave_device(master, task);
 	master->done_tasks++;
 	dlsi_measured_add(&task->job->spec->measured, items, record->elapsed_ns, record->bytes);
 	task->job->run->running -= items;
@@ -202,11 +283,11 @@ static void take_in(
 	task->device = NULL;
 }
 
-/* Whether the result is one of what was assigned, and is either here or offered. */
+/* Whether the result is one of what was assigned, all of it or its first items, and is either here or offered. */
 static bool fits(const struct task *task, const struct dlsi_result *record, struct dlsi_payload payload)
 {
 	if (!dlsi_id_equal(&task->job->policy.id, &record->job) || task->first != record->first ||
-		task->end != record->end || record->bytes > DLSI_RESULT_PAGE_BYTES ||
+		record->end <= task->first || record->end > task->end || record->bytes > DLSI_RESULT_PAGE_BYTES ||
 		!dlsi_again_is_sound(&record->again, record->first, record->end))
 		return false;
 	return payload.handle ? payload.bytes <= DLSI_INLINE_BYTES && record->bytes == payload.bytes
@@ -249,6 +330,45 @@ static void pass_on(struct dlsi_master *master, struct task *task)
 	dlsi_job_refresh(master, job);
 }
 
+/* The worker has stopped before it: the items from there on go back. */
+static void shorten(struct dlsi_master *master, struct task *task, uint64_t end)
+{
+	uint64_t whole = task->end;
+
+	task->end = end;
+	task->job->run->running -= whole - end;
+	task->job->run->moves++;
+	dlsi_job_give_back(master, task->job, end, whole);
+}
+
+/* Of an attempt that is not the worker's any more, or was answered: the client may not have fetched that yet. */
+static void refuse_result(
+	struct dlsi_master *master, struct worker *worker, uint64_t attempt, struct dlsi_payload payload, bool ours)
+{
+	dlsi_releases_add(&master->releases, payload);
+	if (ours)
+		return;
+	master->unwanted_results++;
+	dlsi_worker_confirm(master, worker, attempt);
+}
+
+/* The result of what a worker has of the task: all of it, or its first items. */
+static void accept(
+	struct dlsi_master *master, struct task *task, const struct dlsi_result *record, struct dlsi_payload payload)
+{
+	struct dlsi_result result = *record;
+	uint64_t most_ns = (uint64_t)(master->now_ns - task->given_ns);
+
+	if (record->end < task->end)
+		shorten(master, task, record->end);
+	if (task->twin)
+		call_off(master, task->twin, record->bytes);
+	if (result.elapsed_ns > most_ns) /* whatever it says */
+		result.elapsed_ns = most_ns;
+	take_in(master, task, &result, payload);
+	pass_on(master, task);
+}
+
 bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const struct dlsi_result *record,
 	struct dlsi_payload payload)
 {
@@ -256,15 +376,17 @@ bool dlsi_task_result(struct dlsi_master *master, struct worker *worker, const s
 	bool ours = task && task->device && task->device->worker == worker;
 
 	if (!ours || task->state != DLSI_TASK_ASSIGNED) {
-		dlsi_releases_add(&master->releases, payload);
-		if (!ours) /* else it was offered before and the client has not fetched it yet */
-			dlsi_worker_confirm(master, worker, record->attempt);
+		refuse_result(master, worker, record->attempt, payload, ours);
 		return true;
 	}
 	if (!fits(task, record, payload))
 		return false;
-	take_in(master, task, record, payload);
-	pass_on(master, task);
+	if (task->twin && record->end < task->end) { /* the other attempt goes on with all of it */
+		dlsi_task_drop(master, task, true);
+		refuse_result(master, worker, record->attempt, payload, false);
+		return true;
+	}
+	accept(master, task, record, payload);
 	return true;
 }
 
@@ -319,10 +441,11 @@ void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_bac
 {
 	struct job *job = task->job;
 	uint64_t first = task->first, end = task->end;
+	bool alone = !task->twin; /* else the items are the other's from now on */
 
 	if (task->state == DLSI_TASK_ASSIGNED) {
-		job->run->running -= end - first;
-		dlsi_device_free(master, task->device, dlsi_job_queue(job), task->planned_ns);
+		job->run->running -= alone ? end - first : 0;
+		leave_device(master, task);
 	} else {
 		job->run->returned -= final_items(task);
 		confirm_offer(master, task);
@@ -332,6 +455,6 @@ void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_bac
 	}
 	move(master, task, DLSI_TASK_DROPPED);
 	destroy(master, task);
-	if (give_back)
+	if (give_back && alone)
 		dlsi_job_give_back(master, job, first, end);
 }

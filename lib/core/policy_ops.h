@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DLSI_POLICY_ABI 4
+#define DLSI_POLICY_ABI 5
 
 /* Who shares are accounted to. */
 struct dlsi_policy_tenant {
@@ -138,6 +138,11 @@ struct dlsi_policy_ops {
 	/* Why that was false; NULL: always because nothing is possible. 0: for that; DLSI_POLICY_MORE: it goes on in
 	 * the next turn. Errors: it has failed, and another takes its place. */
 	int (*excuse)(void *policy, struct dls_error *err);
+
+	/* Preemption; both or neither. The first job, in its order, that no device can take a task of and that may take
+	 * the place of others; NULL: none. And whether it may take that of this one, of which tasks are at workers. */
+	struct dlsi_policy_job *(*urgent)(void *policy, const struct dlsi_policy_view *view);
+	bool (*outranks)(void *policy, const struct dlsi_policy_job *urgent, const struct dlsi_policy_job *running);
 };
 
 /* The policy of this name in a list that NULL ends. Errors: DLS_EINVAL (there is none; the sentence names those there

@@ -116,23 +116,37 @@ static int choose_policy(const struct dls_master_options *options, const struct 
 	return rc;
 }
 
+/* The same. */
+static int choose_speculation(const struct dls_master_options *options, struct dlsi_master_config *config,
+	cJSON **params_out, struct dls_error *err)
+{
+	const char *text = options->speculation;
+	int rc = text ? dlsi_json_parse("speculation", text, strlen(text), DLSI_COMMAND_BYTES, params_out, err) : 0;
+
+	config->speculation = *params_out;
+	return rc;
+}
+
 /* One that listens nowhere shows whether the policy takes its parameters. */
 int dlsi_node_master_check(const struct dls_master_options *options, struct dls_error *err)
 {
 	struct dlsi_master_config config = configure_core(options);
 	struct dlsi_master *core = NULL;
 	struct dlsi_plugins *plugins = NULL;
-	cJSON *params = NULL;
+	cJSON *params = NULL, *speculation = NULL;
 	int rc = dlsi_plugins_open(&dlsi_alloc_libc, options->plugins, &plugins, err);
 
 	if (rc == 0)
 		rc = choose_policy(options, plugins, &config, &params, err);
+	if (rc == 0)
+		rc = choose_speculation(options, &config, &speculation, err);
 	if (rc == 0)
 		rc = check_bind(options, err);
 	if (rc == 0)
 		rc = dlsi_master_create(&dlsi_alloc_libc, &config, &core, err);
 	dlsi_master_destroy(core, NULL);
 	cJSON_Delete(params);
+	cJSON_Delete(speculation);
 	dlsi_plugins_close(plugins);
 	return rc;
 }
@@ -155,6 +169,7 @@ static void fini(struct dls_master *master)
 	dlsi_master_destroy(master->core, NULL);
 	dlsi_driver_fini(&master->driver);
 	cJSON_Delete(master->policy_params);
+	cJSON_Delete(master->speculation);
 	dlsi_plugins_close(master->plugins);
 	dlsi_free(&master->driver.ctx->alloc, master);
 }
@@ -172,6 +187,8 @@ int dlsi_node_master_create(struct dls_ctx *ctx, const struct dls_master_options
 	rc = dlsi_plugins_open(&ctx->alloc, options->plugins, &master->plugins, err);
 	if (rc == 0)
 		rc = choose_policy(options, master->plugins, &master->config, &master->policy_params, err);
+	if (rc == 0)
+		rc = choose_speculation(options, &master->config, &master->speculation, err);
 	if (rc == 0)
 		rc = check_bind(options, err);
 	if (rc == 0)

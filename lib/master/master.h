@@ -15,7 +15,7 @@ struct dls_master {
 	struct dlsi_master *core;
 	struct dlsi_master_config config;
 	struct dlsi_plugins *plugins;
-	cJSON *policy_params; /* NULL: none */
+	cJSON *policy_params, *speculation; /* NULL: none */
 	struct dlsi_transport_config transport;
 	char endpoint[DLSI_ENDPOINT_BYTES + 1]; /* with the real port */
 };

@@ -56,6 +56,7 @@ static bool add_demands(cJSON *json, const struct dlsi_job_spec *spec)
 	return (!spec->task_items || cJSON_AddNumberToObject(json, "task_items", spec->task_items)) &&
 	       dlsi_json_add_resources(json, "resources", spec->resources) &&
 	       dlsi_json_add_names(json, "labels", spec->labels) &&
+	       (!spec->no_speculation || cJSON_AddFalseToObject(json, "speculate")) &&
 	       (!spec->time_limit_ms || cJSON_AddNumberToObject(json, "time_limit_ms", (double)spec->time_limit_ms)) &&
 	       (!spec->item_time_limit_ms ||
 		       cJSON_AddNumberToObject(json, "item_time_limit_ms", (double)spec->item_time_limit_ms)) &&
@@ -116,7 +117,7 @@ static int read_object(
 	const struct dlsi_alloc *alloc, const cJSON *json, struct dlsi_job_spec *spec, struct dls_error *err)
 {
 	static const char *const known[] = {"handler", "model", "params", "task_items", "resources", "labels",
-		"time_limit_ms", "item_time_limit_ms", "retry", NULL};
+		"time_limit_ms", "item_time_limit_ms", "speculate", "retry", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(json, what, known, err);
 	const char *handler = dlsi_json_text(&reader, "handler", NULL);
 	const cJSON *model = dlsi_json_object(&reader, "model"), *params = dlsi_json_object(&reader, "params"), *retry;

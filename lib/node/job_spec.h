@@ -2,7 +2,8 @@
  * by, and passes it on.
  *
  *   {"handler": NAME, "params": {...}, "task_items": N, "resources": {NAME: AMOUNT}, "labels": [NAME],
- *    "time_limit_ms": N, "item_time_limit_ms": N, "retry": {...} (core/retry_rules.h)}
+ *    "time_limit_ms": N, "item_time_limit_ms": N, "speculate": false,
+ *    "retry": {...} (core/retry_rules.h)}
  *   {"model": {"bundle": HASH, "bytes": N}, ...}
  *
  * As everywhere in JSON, numbers in params are doubles; whole ones above 2^53 belong into strings. */
@@ -26,6 +27,7 @@ struct dlsi_job_spec {
 	uint64_t time_limit_ms;
 	const struct dls_resource *resources;
 	const char *const *labels;
+	bool no_speculation;
 };
 
 /* *json_out is freed by the caller. Errors: DLS_EINVAL and DLS_EFORMAT (params that are no JSON object), DLS_ELIMIT,

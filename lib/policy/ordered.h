@@ -13,7 +13,8 @@ struct dlsi_ordered {
 	struct dlsi_list classes; /* those with queues that are not aside */
 	struct dlsi_list aside;   /* queues that could not be served in this turn, though others of their class may */
 	uint64_t turn;
-	int64_t number; /* for the policy's own use */
+	int64_t number; /* for the policy's own use, as is ... */
+	bool choice;    /* ... this */
 };
 
 void dlsi_ordered_init(struct dlsi_ordered *ordered, const struct dlsi_alloc *alloc);

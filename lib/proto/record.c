@@ -169,6 +169,7 @@ static const struct dlsi_record_field CANCEL_fields[] = {
 
 static const struct dlsi_record_field RECALL_fields[] = {
 	FIELD(NUMBERS, dlsi_recall, attempts, DLSI_MESSAGE_RECORDS),
+	FIELD(U8, dlsi_recall, running, 0),
 };
 
 static const struct dlsi_record_field HANDBACK_fields[] = {

@@ -268,6 +268,7 @@ struct dlsi_cancel {
 /* Master to worker: hand back those of the attempts that have not begun. */
 struct dlsi_recall {
 	struct dlsi_numbers attempts;
+	uint8_t running; /* 1: and stop the others behind the item that they are at */
 };
 
 /* Worker to master: attempts that it has not begun and does not have any more. */

@@ -41,10 +41,21 @@ struct task {
 	struct dlsi_buffer page;
 	uint32_t failed;          /* items */
 	struct dlsi_buffer again; /* which of them are tried again */
+	uint32_t left;            /* items that have gone back */
 	uint64_t elapsed_ns;
 };
 
 /* ---- at the executor */
+
+/* It was asked to stop, and has: what it has not done goes back. */
+static void give_up_rest(struct task *task)
+{
+	if (!dlsi_task_is_recalled(&task->task) || dlsi_task_is_late(&task->task))
+		return;
+	task->left = dlsi_task_give_up(&task->task);
+	if (!task->task.count)
+		atomic_store_explicit(&task->task.cancelled, true, memory_order_relaxed);
+}
 
 static void run_handler(struct task *task)
 {
@@ -56,6 +67,7 @@ static void run_handler(struct task *task)
 	if (dlsi_task_is_complete(&task->task)) /* the usual case is spared a sentence */
 		return;
 	if (rc == 0) {
+		give_up_rest(task);
 		dlsi_fail(&task->why, DLS_EHANDLER, "the handler gave this item neither a result nor an error");
 		return;
 	}
@@ -69,6 +81,7 @@ static void run_model(struct task *task)
 
 	dlsi_fail_memory(&task->why); /* nothing else keeps an item from its result or its error */
 	task->elapsed_ns = dlsi_inference_run(task->worker->devices[task->device].inference, &files, &task->task);
+	give_up_rest(task);
 }
 
 /* Items that have got nothing have got it for this reason. */
@@ -177,6 +190,7 @@ static void end(struct dlsi_errand *errand, int64_t now_ns)
 	event.executed.elapsed_ns = task->elapsed_ns;
 	event.executed.failed = task->failed;
 	event.executed.read_bytes = task->task.inputs.bytes;
+	event.executed.left = task->left;
 	event.executed.dropped = dlsi_task_is_dropped(&task->task);
 	if (!event.executed.dropped)
 		attach_page(task, &event);
@@ -346,7 +360,7 @@ void dlsi_worker_task_cancel(struct dls_worker *worker, uint64_t attempt)
 	}
 }
 
-void dlsi_worker_task_recall(struct dls_worker *worker, uint64_t attempt)
+void dlsi_worker_task_recall(struct dls_worker *worker, uint64_t attempt, bool running)
 {
 	dlsi_list_each (node, &worker->tasks) {
 		struct task *task = dlsi_list_entry(node, struct task, node);
@@ -358,6 +372,8 @@ void dlsi_worker_task_recall(struct dls_worker *worker, uint64_t attempt)
 		} else if (dlsi_executor_withdraw(worker->devices[task->device].executor, &task->work)) {
 			cancel(task);
 			end_early(task);
+		} else if (running) {
+			atomic_store_explicit(&task->task.recalled, true, memory_order_relaxed);
 		}
 	}
 }

@@ -14,8 +14,9 @@ int dlsi_worker_task_execute(struct dls_worker *worker, const struct dlsi_effect
 /* Carries out DLSI_EFFECT_CANCEL; an unknown attempt is ignored. */
 void dlsi_worker_task_cancel(struct dls_worker *worker, uint64_t attempt);
 
-/* Carries out DLSI_EFFECT_RECALL: a task that has begun, or is unknown, stays as it is. */
-void dlsi_worker_task_recall(struct dls_worker *worker, uint64_t attempt);
+/* Carries out DLSI_EFFECT_RECALL: a task that has begun stops between two items if `running`, and one that is unknown
+ * stays so. */
+void dlsi_worker_task_recall(struct dls_worker *worker, uint64_t attempt, bool running);
 void dlsi_worker_task_cancel_all(struct dls_worker *worker);
 
 #endif

@@ -249,7 +249,7 @@ static void run_places(const struct batch *batch, uint32_t count, uint32_t most,
 {
 	struct dls_error err;
 
-	for (uint32_t first = 0, items; first < count; first += items) {
+	for (uint32_t first = 0, items; first < count && !dls_task_stopped(batch->task); first += items) {
 		int64_t start_ns;
 		int rc;
 
@@ -285,7 +285,7 @@ static void run_range(
 		fail_range(batch->task, first, end, &err);
 		return;
 	}
-	for (; first < end && !dls_task_cancelled(batch->task); first += count) {
+	for (; first < end && !dls_task_stopped(batch->task); first += count) {
 		int64_t start_ns = dlsi_clock_monotonic_ns();
 
 		count = end - first < most ? end - first : most;
@@ -336,7 +336,7 @@ static void run_by_sizes(
 	struct dlsi_onnx_shape shapes[DLSI_ROW_FIELDS];
 	size_t inputs = dlsi_model_input_count(batch->model->model);
 
-	for (uint32_t first = 0, end; first < batch->task->count && !dls_task_cancelled(batch->task); first = end) {
+	for (uint32_t first = 0, end; first < batch->task->count && !dls_task_stopped(batch->task); first = end) {
 		struct dls_error err;
 		int rc = find_shapes(batch->model, batch->task, first, shapes, &err);
 

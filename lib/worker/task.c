@@ -21,6 +21,7 @@ int dlsi_task_init(struct dls_task *task, const struct dlsi_alloc *alloc, const 
 	*task = (struct dls_task){.alloc = alloc, .attempt = attempt, .first = first, .count = count, .params = params};
 	dlsi_hex(job->bytes, DLSI_ID_BYTES, task->job);
 	atomic_init(&task->cancelled, false);
+	atomic_init(&task->recalled, false);
 	if (dlsi_task_inputs_init(&task->inputs, alloc, count))
 		return DLS_ENOMEM;
 	task->outputs = dlsi_calloc(alloc, count, sizeof *task->outputs);
@@ -129,6 +130,18 @@ bool dlsi_task_is_complete(const struct dls_task *task)
 	return true;
 }
 
+uint32_t dlsi_task_give_up(struct dls_task *task)
+{
+	uint32_t count = task->count, done = 0;
+
+	while (done < count && task->outputs[done].fields)
+		done++;
+	for (uint32_t i = done; i < count; i++)
+		replace(task, i, (struct dlsi_task_output){0});
+	task->count = done;
+	return count - done;
+}
+
 /* The error row of an item that was given nothing. */
 static void add_missing(
 	const struct dls_task *task, uint32_t item, const struct dls_error *missing, struct dlsi_page_writer *page)
@@ -227,6 +240,11 @@ bool dlsi_task_is_dropped(const struct dls_task *task)
 	return atomic_load_explicit(&task->cancelled, memory_order_relaxed);
 }
 
+bool dlsi_task_is_recalled(const struct dls_task *task)
+{
+	return atomic_load_explicit(&task->recalled, memory_order_relaxed);
+}
+
 bool dlsi_task_is_late(const struct dls_task *task)
 {
 	return task->late_ns && dlsi_clock_monotonic_ns() >= task->late_ns;
@@ -235,6 +253,11 @@ bool dlsi_task_is_late(const struct dls_task *task)
 DLS_EXPORT int dls_task_cancelled(const struct dls_task *task)
 {
 	return dlsi_task_is_dropped(task) || dlsi_task_is_late(task);
+}
+
+DLS_EXPORT int dls_task_stopped(const struct dls_task *task)
+{
+	return dlsi_task_is_recalled(task) || dls_task_cancelled(task);
 }
 
 DLS_EXPORT int dls_task_item(struct dls_task *task, uint32_t item, const struct dls_tensor **tensors_out,

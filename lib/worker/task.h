@@ -23,6 +23,7 @@ struct dls_task {
 	struct dlsi_task_output *outputs;
 	uint64_t output_bytes;
 	atomic_bool cancelled; /* nobody wants it */
+	atomic_bool recalled;  /* others run what it has not begun */
 	uint64_t limit_ns;     /* that it may take once it runs; 0: any time */
 	int64_t late_ns;       /* when that is over; 0: never, or it does not run yet */
 };
@@ -30,8 +31,9 @@ struct dls_task {
 /* It begins to run now. */
 void dlsi_task_begin(struct dls_task *task);
 
-/* Nobody wants its results. And: it has taken longer than it may. */
+/* Nobody wants its results. It is to stop between two items. And: it has taken longer than it may. */
 bool dlsi_task_is_dropped(const struct dls_task *task);
+bool dlsi_task_is_recalled(const struct dls_task *task);
 bool dlsi_task_is_late(const struct dls_task *task);
 
 /* `params` must outlive the task. Errors: DLS_ENOMEM. */
@@ -46,6 +48,9 @@ int dlsi_task_give(
 
 /* Whether every item has been given something. */
 bool dlsi_task_is_complete(const struct dls_task *task);
+
+/* The task ends before its first item that has been given nothing. Returns how many items it loses. */
+uint32_t dlsi_task_give_up(struct dls_task *task);
 
 /* Writes the task's result page. Items that were given nothing fail because their inputs could not be had, or else with
  * `missing`. *failed_out counts the error rows. Errors: DLS_ENOMEM. */

@@ -57,7 +57,7 @@ static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effe
 		dlsi_worker_task_cancel(worker, effect->attempt);
 		break;
 	case DLSI_EFFECT_RECALL:
-		dlsi_worker_task_recall(worker, effect->attempt);
+		dlsi_worker_task_recall(worker, effect->attempt, effect->recall.running);
 		break;
 	case DLSI_EFFECT_FOUND:
 		dlsi_worker_model_found(worker, effect);

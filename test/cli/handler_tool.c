@@ -68,7 +68,7 @@ static int run_number(void *run_arg, struct dls_task *task)
 
 static int run_hold(void *run_arg, struct dls_task *task)
 {
-	for (uint32_t item = 0; item < dls_task_items(task); item++) {
+	for (uint32_t item = 0; item < dls_task_items(task) && !dls_task_stopped(task); item++) {
 		note(run_arg, dls_task_item_number(task, item));
 		while (!is_open(task)) {
 			if (dls_task_cancelled(task))

@@ -17,7 +17,7 @@ static struct sim_job *find(struct sim *sim, struct sim_node *node, const struct
 
 const struct sim_spec sim_specs[SIM_SPECS] = {
 	{"{\"handler\":\"work\"}", 0, 0, false, 0, false},
-	{"{\"handler\":\"work\",\"resources\":{\"cores\":1}}", 1, 0, false, 0, false},
+	{"{\"handler\":\"work\",\"resources\":{\"cores\":1},\"speculate\":false}", 1, 0, false, 0, false},
 	{"{\"handler\":\"work\",\"resources\":{\"cores\":2,\"gpu\":1}}", 2, 1, false, 0, false},
 	{"{\"handler\":\"work\",\"resources\":{\"cores\":2},\"labels\":[\"fast\"]}", 2, 0, true, 0, false},
 	{"{\"handler\":\"work\",\"retry\":{\"error\":{\"times\":2,\"wait_ms\":20}}}", 0, 0, false, 2, false},

@@ -81,11 +81,17 @@ static void draw_command(struct sim *sim, struct text *text)
 		"{\"command\":\"policy\",\"name\":\"roundrobin\"}",
 		"{\"command\":\"policy\",\"name\":\"leastloaded\"}",
 		"{\"command\":\"policy\",\"name\":\"priority\",\"params\":{\"ageing_ms\":100}}",
+		"{\"command\":\"policy\",\"name\":\"priority\",\"params\":{\"ageing_ms\":0,\"preempt\":true}}",
 		"{\"command\":\"policy\",\"name\":\"feedback\"}",
 		"{\"command\":\"policy\",\"name\":\"deadline\"}",
 		"{\"command\":\"policy\",\"name\":\"drf\"}",
 		"{\"command\":\"policy\",\"name\":\"ddrf\"}",
 		"{\"command\":\"tenant\",\"name\":\"first\",\"weight\":3}",
+		"{\"command\":\"speculation\",\"params\":{\"percent\":100,\"quantile\":0.5,\"factor\":1,\"least_ms\":1}"
+		"}",
+		"{\"command\":\"speculation\",\"params\":{\"percent\":100,\"quantile\":0.5,\"factor\":1,\"least_ms\":"
+		"20}}",
+		"{\"command\":\"speculation\",\"params\":{\"percent\":0}}",
 	};
 	uint64_t dice = sim->faults ? sim_below(sim, 100) : 0;
 

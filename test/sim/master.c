@@ -70,15 +70,18 @@ void sim_master_start(struct sim *sim, struct sim_node *node)
 {
 	struct dlsi_master_config config = sim->plan ? defaults(sim) : draw_config(sim);
 	struct dlsi_event turn = {.kind = DLSI_EVENT_TURN};
+	cJSON *speculation = sim->plan && sim->plan->speculation ? cJSON_Parse(sim->plan->speculation) : NULL;
 	struct dls_error error;
 
 	if (!sim->keeps_log || sim->term == 0)
 		for (int i = 0; i < DLSI_ID_BYTES; i++)
 			sim->cluster.bytes[i] = (uint8_t)dlsi_rng_next(&sim->rng);
 	config.cluster = sim->cluster;
+	config.speculation = speculation;
 	config.term = ++sim->term;
 	if (dlsi_master_create(&node->memory.alloc, &config, &node->master, &error))
 		sim_fail(sim, "%s", error.text);
+	cJSON_Delete(speculation);
 	replay(sim, node);
 	sim_node_step(sim, node, &turn);
 }

@@ -125,6 +125,8 @@ void sim_node_step(struct sim *sim, struct sim_node *node, const struct dlsi_eve
 		starve(sim, node);
 		return;
 	}
+	if (node->kind == SIM_MASTER && !sim->plan)
+		sim_audit(sim);
 	for (size_t i = 0; i < node->effects.count; i++)
 		carry_out(sim, node, &node->effects.at[i]);
 	dlsi_effects_clear(&node->effects);

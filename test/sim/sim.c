@@ -62,6 +62,8 @@ int main(int argc, char **argv)
 		else
 			return usage();
 	}
+	if (seeds > 1)
+		sim_check_stragglers();
 	for (uint64_t seed = first; seed < first + seeds; seed++) {
 		uint64_t digest = run_seed(seed, trace, seeds == 1);
 

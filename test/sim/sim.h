@@ -51,6 +51,7 @@ struct sim_plan {
 	int64_t latency_ns;                /* from one node to another, whatever the links do */
 	int64_t message_ns;                /* that a node's loop works for each message it gets or sends */
 	const struct dlsi_policy_ops *policy;
+	const char *speculation; /* JSON, when tasks run a second time; NULL: as usual */
 
 	/* How long a worker's device executes a task of so many items. */
 	int64_t (*run_ns)(struct sim *sim, unsigned worker, uint64_t items);
@@ -171,6 +172,7 @@ struct sim_device {
 	uint64_t loads[SIM_SPECS]; /* of `load`, those of jobs of each specification */
 	struct dlsi_list ready;    /* those whose inputs are here; the first is being executed if one is */
 	bool busy;
+	unsigned ends; /* that were planned of what it executes */
 	int64_t busy_until_ns, busy_ns;
 };
 
@@ -321,7 +323,7 @@ void sim_tasks_init(struct sim_node *node);
 void sim_tasks_clear(struct sim_node *node);
 void sim_task_execute(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect);
 void sim_task_cancel(struct sim_node *node, uint64_t attempt);
-void sim_task_recall(struct sim *sim, struct sim_node *node, uint64_t attempt);
+void sim_task_recall(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect);
 
 /* Whether the item fails in this attempt, if its job has failures. */
 bool sim_item_fails(const struct sim *sim, uint64_t attempt, uint64_t item);
@@ -350,6 +352,12 @@ const struct sim_node *sim_network_receiver(
 	const struct sim *sim, const struct sim_connection *connection, bool to_master);
 void sim_network_master_gone(struct sim *sim);
 void sim_network_fini(struct sim *sim);
+
+/* stragglers.c: fails if a job does not end much sooner for running late tasks a second time */
+void sim_check_stragglers(void);
+
+/* audit.c: fails if the master's tables do not hold together */
+void sim_audit(struct sim *sim);
 
 /* checks.c */
 void sim_check_node(struct sim *sim, const struct sim_node *node);

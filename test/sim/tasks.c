@@ -24,7 +24,8 @@ struct sim_task {
 	bool located;     /* where its rows lie is known */
 	bool admitted;    /* its inputs have room */
 	bool cancelled;
-	bool recalled; /* before it began */
+	bool recalled; /* before it began, or had done an item */
+	uint32_t left; /* items that it was stopped before */
 	int64_t takes_ns;
 };
 
@@ -104,6 +105,7 @@ static struct dlsi_event end_task(struct sim *sim, struct sim_node *node, struct
 	event.attempt = task->content.attempt;
 	event.executed.elapsed_ns = (uint64_t)task->takes_ns;
 	event.executed.dropped = task->recalled || (task->cancelled && sim_chance(sim, 50));
+	event.executed.left = task->left;
 	if (!event.executed.dropped) {
 		event.executed.payload = sim_payload_add(sim, node, task->content);
 		if (task->content.bytes > OFFERED_BYTES) {
@@ -132,6 +134,8 @@ static void executed(struct sim *sim, struct sim_happening *happening)
 	struct dlsi_buffer again;
 	struct dlsi_event event;
 
+	if (happening->submission != device->ends) /* it was stopped before */
+		return;
 	dlsi_buffer_init(&again, &dlsi_alloc_libc);
 	list_again(sim, task, &again);
 	event = end_task(sim, node, task);
@@ -141,6 +145,15 @@ static void executed(struct sim *sim, struct sim_happening *happening)
 	read_on(sim, node);
 	sim_node_step(sim, node, &event);
 	dlsi_buffer_fini(&again);
+}
+
+/* Of what the device executes; an end that was planned before does not come. */
+static void end_in(struct sim *sim, struct sim_node *node, struct sim_device *device, int64_t delay_ns)
+{
+	struct sim_happening *happening = sim_schedule(sim, delay_ns, node, executed);
+
+	happening->number = (uint64_t)(device - node->devices);
+	happening->submission = ++device->ends;
 }
 
 static int64_t draw_duration(struct sim *sim)
@@ -162,7 +175,7 @@ static void execute_next(struct sim *sim, struct sim_node *node, struct sim_devi
 	device->busy = true;
 	device->busy_until_ns = sim->now_ns + task->takes_ns;
 	device->busy_ns += task->takes_ns;
-	sim_schedule(sim, task->takes_ns, node, executed)->number = (uint64_t)(device - node->devices);
+	end_in(sim, node, device, task->takes_ns);
 }
 
 /* ---- its inputs */
@@ -410,6 +423,32 @@ static bool waits_for_device(const struct sim_task *task)
 	return task->admitted && task->next == task->content.end && !task->missing && !(first && task->device->busy);
 }
 
+/* Stops the task that its device executes behind the item that it is at. */
+static void stop(struct sim *sim, struct sim_node *node, struct sim_task *task)
+{
+	struct sim_device *device = task->device;
+	int64_t began_ns = device->busy_until_ns - task->takes_ns;
+	int64_t item_ns = task->takes_ns / (int64_t)count(task) + 1;
+	uint64_t done = (uint64_t)((sim->now_ns - began_ns) / item_ns) + sim_below(sim, 2);
+	int64_t until_ns = began_ns + (int64_t)done * item_ns;
+
+	if (task->cancelled || task->left || done >= count(task) || until_ns <= sim->now_ns)
+		return;
+	device->busy_ns -= device->busy_until_ns - until_ns;
+	device->busy_until_ns = until_ns;
+	task->takes_ns = until_ns - began_ns;
+	task->left = (uint32_t)(count(task) - done);
+	task->content.end -= task->left;
+	task->next = task->content.end;
+	node->input_bytes -= task->left * task->item_bytes;
+	end_in(sim, node, device, until_ns - sim->now_ns);
+}
+
+static bool is_executed(const struct sim_task *task)
+{
+	return task->device->busy && task->device->ready.next == &task->queue;
+}
+
 static void hand_back(struct sim *sim, struct sim_happening *happening)
 {
 	struct sim_node *node = happening->at;
@@ -424,9 +463,22 @@ static void hand_back(struct sim *sim, struct sim_happening *happening)
 	sim_node_step(sim, node, &event);
 }
 
-void sim_task_recall(struct sim *sim, struct sim_node *node, uint64_t attempt)
+static void hand_back_rest(struct sim *sim, struct sim_happening *happening)
 {
-	sim_schedule(sim, (int64_t)sim_below(sim, 2 * SIM_MS), node, hand_back)->number = attempt;
+	struct sim_task *task = find(happening->at, happening->number);
+
+	if (task && is_executed(task))
+		stop(sim, happening->at, task);
+	else
+		hand_back(sim, happening);
+}
+
+void sim_task_recall(struct sim *sim, struct sim_node *node, const struct dlsi_effect *effect)
+{
+	int64_t delay_ns = (int64_t)sim_below(sim, 2 * SIM_MS);
+
+	sim_schedule(sim, delay_ns, node, effect->recall.running ? hand_back_rest : hand_back)->number =
+		effect->attempt;
 }
 
 void sim_task_cancel(struct sim_node *node, uint64_t attempt)

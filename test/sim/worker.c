@@ -83,7 +83,7 @@ void sim_worker_effect(struct sim *sim, struct sim_node *node, const struct dlsi
 		sim_model_found(sim, node, effect);
 		break;
 	case DLSI_EFFECT_RECALL:
-		sim_task_recall(sim, node, effect->attempt);
+		sim_task_recall(sim, node, effect);
 		break;
 	case DLSI_EFFECT_NOTIFY:
 		if (effect->notify.notice == DLSI_NOTICE_DRAINED)

@@ -339,8 +339,8 @@ static int excuse(void *policy, struct dls_error *err)
 	return nonsense == AN_EXCUSE && last_job ? dlsi_fail(err, DLS_EIO, "it has no idea") : 0;
 }
 
-static const struct dlsi_policy_ops nonsensical = {
-	DLSI_POLICY_ABI, sizeof nonsensical, "nonsense", create, destroy, NULL, ready, idle, choose, excuse};
+static const struct dlsi_policy_ops nonsensical = {DLSI_POLICY_ABI, sizeof nonsensical, "nonsense", create, destroy,
+	NULL, ready, idle, choose, excuse, NULL, NULL};
 
 /* The master is one that begins with this policy. */
 static void begin_with_nonsense(struct unit_machine *master)

@@ -143,6 +143,7 @@ static uint64_t work(struct unit_machine *master, uint32_t slot, struct dlsi_ass
 	struct dlsi_record result = unit_result(task, 100, false);
 
 	result.result.elapsed_ns = (task->end - task->first) * item_ns;
+	master->now_ns += (int64_t)result.result.elapsed_ns;
 	unit_machine_say(master, slot, result);
 	*task = unit_assigned(master, slot, 0);
 	return task->end - task->first;

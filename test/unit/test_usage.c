@@ -47,6 +47,7 @@ static void work_for(struct unit_machine *master, uint64_t incarnation, const ch
 	result = unit_result(&task, 100, false);
 	result.result.failed = 1;
 	result.result.elapsed_ns = 1500000000;
+	master->now_ns += 1500000000;
 	unit_machine_say(master, WORKER, result);
 	unit_ack(master, CLIENT, 1, &task.attempt, 1, NULL, 0);
 	leave(master, CLIENT);

@@ -91,6 +91,7 @@ class JobOptions(Sized):
         ("after", POINTER(c_char_p)),
         ("after_when", c_char_p),
         ("retries", POINTER(Retry)),
+        ("no_speculation", c_int),
     ]
 
 
@@ -245,6 +246,7 @@ FUNCTIONS = {
     "dls_task_result": (c_int, [c_void_p, c_uint32, TENSORS, c_uint32, ERROR]),
     "dls_task_fail": (c_int, [c_void_p, c_uint32, c_int, c_char_p]),
     "dls_task_cancelled": (c_int, [c_void_p]),
+    "dls_task_stopped": (c_int, [c_void_p]),
 }
 
 

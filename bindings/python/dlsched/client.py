@@ -74,6 +74,7 @@ class Client(Handle):
         after=None,
         after_when=None,
         retries=None,
+        speculate=True,
     ):
         """A new job for a model folder, or for the handlers that workers registered under a name.
 
@@ -85,7 +86,8 @@ class Client(Handle):
         `deadline` is in how many seconds from submit() it must be done, `time_limit` how many it may take once it may
         run, or it fails with EEXPIRED; `item_time_limit` how many a task may take for each of its items, or those fail
         that have no result by then. It waits `after` other jobs, Jobs or ids, until all have "ended", have "succeeded",
-        or "any" has ended (`after_when`).
+        or "any" has ended (`after_when`). With `speculate` a task that takes much longer than others may be run a second time
+        on another worker, and the first result counts: False where that would spoil what the handler does outside.
 
         An item that fails is tried again as `retries` says by the way in which it failed, "error", "time_limit" or "input":
         {"error": 3} three times, {"error": (3, 0.5, 60)} after half a second, one and two, but never more than a minute.
@@ -107,6 +109,7 @@ class Client(Handle):
             after=names_of("after", after),
             after_when=options.text("after_when", after_when),
             retries=options.retries("retries", retries),
+            no_speculation=not options.flag("speculate", speculate),
         )
         with self._use() as pointer:
             job = Job(create(lib.dls_job_create, pointer, said), self, self._jobs.discard)

@@ -231,7 +231,7 @@ class Worker(Handle):
             try:
                 params = json.loads(lib.dls_task_params(task))
                 for index in range(lib.dls_task_items(task)):
-                    if lib.dls_task_cancelled(task):
+                    if lib.dls_task_stopped(task):
                         break
                     self._run_item(function, task, index, params)
             finally:
