@@ -14,7 +14,7 @@ RPATH  ?= $$ORIGIN:$$ORIGIN/$(shell realpath -m --relative-to=$(PREFIX)/bin $(LI
 version  = $(shell sed -n 's/^\#define DLS_VERSION_$1 //p' include/dlsched/version.h)
 VERSION  := $(call version,MAJOR).$(call version,MINOR).$(call version,PATCH)
 SONAME   := libdlsched.so.$(call version,MAJOR).$(call version,MINOR)
-PACKAGES := libzmq libcjson lua5.4 hwloc libprotobuf-c libsodium spng libjpeg
+PACKAGES := libzmq libcjson lua5.4 hwloc libprotobuf-c libsodium spng libjpeg raft
 DNNL     := $(abspath $(ONEDNN))# empty: the system's
 ONNX     := $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto))
 

@@ -2,6 +2,7 @@
 #include "cli/daemon.h"
 #include "cli/failure.h"
 #include "cli/file.h"
+#include "cli/master_check.h"
 #include "cli/signals.h"
 #include <cjson/cJSON.h>
 #include <dlsched/dlsched.h>
@@ -27,6 +28,7 @@ struct values {
 	int64_t client_timeout_ms;
 	int64_t job_memory;
 	const char *endpoint_file;
+	const char *data;
 };
 
 #define VALUE(member) .offset = offsetof(struct values, member)
@@ -55,6 +57,9 @@ static const struct cli_option options[] = {
 	{"job-memory", CLI_WHOLE, VALUE(job_memory), "MB",
 		"What live jobs may take; one without large inputs counts for less than 1 KB.", .otherwise = "4096",
 		.low = 1, .high = JOB_MEMORY_MOST},
+	{"data", CLI_TEXT, VALUE(data), "FOLDER",
+		"Keeps detached jobs there, so that they go on after any end of the master. Without it only jobs whose "
+		"clients wait for them are taken. `dls-master check FOLDER` proves what is in it."},
 	{"endpoint-file", CLI_TEXT, VALUE(endpoint_file), "FILE",
 		"Gets the endpoint once the master listens, whole or not at all, and is removed at the end."},
 	CLI_DAEMON_OPTIONS(struct values),
@@ -66,6 +71,7 @@ static struct dls_master_options options_of(const struct values *values)
 	struct dls_master_options options = DLS_MASTER_OPTIONS_INIT;
 
 	options.bind = values->bind;
+	options.data = values->data;
 	options.insecure = values->insecure;
 	options.policy = values->policy;
 	options.plugins = values->plugins;
@@ -205,5 +211,7 @@ int main(int argc, char **argv)
 {
 	struct values values = {0};
 
+	if (argc > 1 && strcmp(argv[1], "check") == 0)
+		return master_check_main(argc, argv);
 	return cli_daemon_main(&master_daemon, &values, argc, argv);
 }

@@ -20,6 +20,8 @@ enum verb {
 	PAUSE,
 	RESUME,
 	PRIORITY,
+	RESULTS,
+	FORGET,
 	NODE_LIST,
 	NODE_DRAIN,
 	NODE_UNDRAIN,
@@ -38,6 +40,7 @@ enum verb {
 #define MASTER        .verbs = (1u << MODEL_SHOW) - 1
 #define SIZED         .verbs = 1u << MODEL_SHOW | 1u << MODEL_PROFILE
 #define RUNS          .verbs = 1u << RUN | 1u << MODEL_RUN
+#define SHOWS         .verbs = 1u << RUN | 1u << MODEL_RUN | 1u << RESULTS
 
 static const struct cli_option options[] = {
 	{"master", CLI_ADDRESS, VALUE(master), "ENDPOINT", "The master to ask.", .otherwise = "tcp://127.0.0.1:7700",
@@ -52,6 +55,11 @@ static const struct cli_option options[] = {
 		FOR(RUN)},
 	{"insecure", CLI_FLAG, VALUE(insecure), NULL,
 		"Allow an address beyond this machine although nothing is encrypted or authenticated.", MASTER},
+	{"detach", CLI_FLAG, VALUE(detach), NULL,
+		"End as soon as the master keeps the job, and print its id; `results` fetches what comes of it. Needs "
+		"a "
+		"master with --data, a handler, and inputs of 64 KB together.",
+		FOR(RUN)},
 	{"local", CLI_FLAG, VALUE(local), NULL, "Run the job in this process, without a master.", FOR(RUN)},
 	{"devices", CLI_WHOLE, VALUE(devices), "N", "With --local: tasks that run at once.", .otherwise = "1", .low = 1,
 		.high = 64, FOR(RUN)},
@@ -131,10 +139,10 @@ static const struct cli_option options[] = {
 	{"output", CLI_TEXT, VALUE(output), "FILE.npy",
 		"Instead of a table: write the most probable class of each item, or the tensors, in the order of the "
 		"items; of model run: the outputs.",
-		RUNS},
+		SHOWS},
 	{"progress", CLI_FLAG, VALUE(progress), NULL, "Show progress although standard error is no terminal.",
 		FOR(RUN)},
-	{"quiet", CLI_FLAG, VALUE(quiet), NULL, "No table, no progress, no summary: errors only.", RUNS},
+	{"quiet", CLI_FLAG, VALUE(quiet), NULL, "No table, no progress, no summary: errors only.", SHOWS},
 	{"state", CLI_WORD, VALUE(state), "STATE", "Which jobs are listed", .otherwise = "live",
 		.words = submit_list_states, FOR(LIST)},
 	{"limit", CLI_WHOLE, VALUE(limit), "N", "How many jobs are listed at most.", .otherwise = "1000", .low = 1,
@@ -165,6 +173,9 @@ static const struct cli_verb verbs[] = {
 	[PAUSE] = {"pause", "JOB...", "Give out nothing more of these jobs; what runs comes to its end.", 1, SIZE_MAX},
 	[RESUME] = {"resume", "JOB...", "Let paused jobs go on.", 1, SIZE_MAX},
 	[PRIORITY] = {"priority", "JOB... N", "Give jobs another priority; higher ones go first.", 2, SIZE_MAX},
+	[RESULTS] = {"results", "JOB",
+		"Show the results of a detached job, and wait until it has ended. JOB is its id.", 1, 1},
+	[FORGET] = {"forget", "JOB...", "Keep nothing more of detached jobs that have ended.", 1, SIZE_MAX},
 	[NODE_LIST] = {"admin node list", "", "Show the workers.", 0, 0},
 	[NODE_DRAIN] = {"admin node drain", "WORKER",
 		"Give the worker no more tasks: others get what it has not begun, and what it runs comes to its end.",
@@ -220,6 +231,8 @@ static int (*const actions[])(const struct submit *submit, struct dls_error *err
 	[PAUSE] = submit_pause,
 	[RESUME] = submit_resume,
 	[PRIORITY] = submit_priority,
+	[RESULTS] = submit_results,
+	[FORGET] = submit_forget,
 	[NODE_LIST] = submit_node_list,
 	[NODE_DRAIN] = submit_node_drain,
 	[NODE_UNDRAIN] = submit_node_undrain,
@@ -242,6 +255,9 @@ static const struct cli_rule run_rules[] = {
 	{"tenant", CLI_EXCLUDES, "local", "the job runs in this process"},
 	{"data-bind", CLI_EXCLUDES, "local", "the job runs in this process"},
 	{"insecure", CLI_EXCLUDES, "local", "the job runs in this process"},
+	{"detach", CLI_EXCLUDES, "local", "the job runs in this process"},
+	{"output", CLI_EXCLUDES, "detach", "results comes later"},
+	{"timeout", CLI_EXCLUDES, "detach", "nothing is waited for"},
 	{"after-when", CLI_NEEDS, "after", "there is no job to wait for"},
 	{"top", CLI_EXCLUDES, "handler", "what a handler gives is shown as it is"},
 	{"top", CLI_EXCLUDES, "output", "the file gets the most probable class, or whole tensors"},

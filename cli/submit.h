@@ -14,6 +14,7 @@ struct submit_values {
 	int64_t connect_timeout_ms;
 
 	int local;
+	int detach;
 	int64_t devices;
 	int64_t threads;
 	int64_t batch;
@@ -86,6 +87,8 @@ int submit_cancel(const struct submit *submit, struct dls_error *err);
 int submit_pause(const struct submit *submit, struct dls_error *err);
 int submit_resume(const struct submit *submit, struct dls_error *err);
 int submit_priority(const struct submit *submit, struct dls_error *err);
+int submit_forget(const struct submit *submit, struct dls_error *err);
+int submit_results(const struct submit *submit, struct dls_error *err);
 int submit_model_show(const struct submit *submit, struct dls_error *err);
 int submit_model_run(const struct submit *submit, struct dls_error *err);
 int submit_model_profile(const struct submit *submit, struct dls_error *err);

@@ -1,4 +1,4 @@
-/* The verbs that change jobs of any client: cancel, pause, resume, priority. */
+/* The verbs that change jobs of any client: cancel, pause, resume, priority, forget. */
 #include "cli/failure.h"
 #include "cli/query.h"
 #include "cli/signals.h"
@@ -81,6 +81,11 @@ static int prioritise(const struct submit *submit, struct dls_client *client, st
 	return change(submit, client, "priority", submit->operand_count - 1, err);
 }
 
+static int forget(const struct submit *submit, struct dls_client *client, struct dls_error *err)
+{
+	return change(submit, client, "forget", submit->operand_count, err);
+}
+
 int submit_cancel(const struct submit *submit, struct dls_error *err)
 {
 	return query_master(submit, cancel, err);
@@ -99,4 +104,9 @@ int submit_resume(const struct submit *submit, struct dls_error *err)
 int submit_priority(const struct submit *submit, struct dls_error *err)
 {
 	return query_master(submit, prioritise, err);
+}
+
+int submit_forget(const struct submit *submit, struct dls_error *err)
+{
+	return query_master(submit, forget, err);
 }

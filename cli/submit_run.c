@@ -103,6 +103,8 @@ static void take_values(const struct run *run, const struct cli_retries *retries
 		options->time_limit_ms = (uint64_t)values->time_limit_ms;
 	if (is_said(run, "item-time-limit"))
 		options->item_time_limit_ms = (uint64_t)values->item_time_limit_ms;
+	if (is_said(run, "detach"))
+		options->detached = values->detach;
 	if (is_said(run, "retry"))
 		options->retries = retries->at;
 	if (is_said(run, "no-speculation"))
@@ -333,6 +335,47 @@ static int finish(struct run *run, int rc)
 	return run->results.failed ? CLI_EXIT_FAILED : 0;
 }
 
+/* Until the master keeps the job, or says no. */
+static int await_acceptance(struct run *run)
+{
+	struct pollfd wait[] = {
+		{.fd = dls_client_fd(run->client), .events = POLLIN},
+		{.fd = run->submit->signals, .events = POLLIN},
+	};
+	struct dls_job_progress state = state_of(run);
+	int rc = 0;
+
+	while (rc == 0 && !state.accepted && !cli_signals_caught()) {
+		show_progress(run);
+		poll(wait, 2, patience_ms(run));
+		rc = dls_client_process(run->client, run->err);
+		state = state_of(run);
+		if (rc == 0 && !state.accepted)
+			rc = dls_job_wait(run->job, 0, run->err);
+		if (rc == DLS_ETIMEOUT)
+			rc = 0;
+	}
+	return rc;
+}
+
+/* With --detach: the job is the master's, and this command is done with it. */
+static int leave(struct run *run)
+{
+	int rc = await_acceptance(run);
+
+	if (cli_signals_caught()) {
+		(void)dls_job_cancel(run->job, run->err);
+		return 128 + cli_signals_caught();
+	}
+	if (rc)
+		return -1;
+	if (run->values->json)
+		printf("{\"job\":\"%s\"}\n", dls_job_id(run->job));
+	else
+		printf("%s\n", dls_job_id(run->job));
+	return cli_check_output(run->err) ? -1 : 0;
+}
+
 static int work(struct run *run)
 {
 	int rc = prepare(run);
@@ -347,7 +390,7 @@ static int work(struct run *run)
 		rc = dls_job_submit(run->job, run->err);
 	if (rc)
 		return -1;
-	return finish(run, collect(run));
+	return run->values->detach ? leave(run) : finish(run, collect(run));
 }
 
 int submit_run(const struct submit *submit, struct dls_error *err)

@@ -96,6 +96,11 @@ struct dls_job_options {
 	 * for handlers with effects outside that two attempts at a time would spoil; also with it items of a worker
 	 * that is lost run again. */
 	int no_speculation;
+	/* 1: the job is detached, kept by the master and not by this client: it goes on when the client and also when
+	 * the master has gone, until the master is there again. The master needs a data folder. Nothing may be read
+	 * from this client later, so the job is one of a handler, and its inputs fit 64 KB with what describes them; a
+	 * result above 64 KB fails the job. The same key and number of items name the same job, whoever submits it. */
+	int detached;
 };
 
 #define DLS_JOB_OPTIONS_INIT DLS_SIZED(struct dls_job_options)
@@ -105,7 +110,12 @@ struct dls_job_options {
 int dls_job_create(struct dls_client *client, const struct dls_job_options *options, struct dls_job **job_out,
 	struct dls_error *err);
 
-/* Cancels it if it has not ended. NULL is allowed. */
+/* The results of a detached job that was submitted before, by whatever client: a handle like that of a job which was
+ * submitted, from its first result on. `id` is what dls_job_id says of it. That the master keeps no such job shows in
+ * dls_job_next and dls_job_wait (DLS_ENOTFOUND). Errors: DLS_EINVAL, DLS_ENOMEM. */
+int dls_job_attach(struct dls_client *client, const char *id, struct dls_job **job_out, struct dls_error *err);
+
+/* Cancels it if it has not ended; a detached job goes on. NULL is allowed. */
 void dls_job_destroy(struct dls_job *job);
 
 /* Adds items, before dls_job_submit. Each input is kept or read until the job ends.
@@ -128,7 +138,7 @@ int dls_job_add_batch(struct dls_job *job, const struct dls_tensor *tensor, stru
  */
 const char *dls_job_id(const struct dls_job *job);
 
-/* Items added so far. */
+/* Items added so far; of a job attached to 0 until the master has said how many there are. */
 uint64_t dls_job_items(const struct dls_job *job);
 
 /* Hands the job to the master in the background; a job without items ends at once. Errors: DLS_ESTATE (submitted

@@ -109,6 +109,9 @@ static int check(const struct dls_job_options *options, struct dls_error *err)
 		return dlsi_fail(err, DLS_EINVAL, "the path of the model is empty");
 	if (options->handler)
 		rc = dlsi_name_check("the name of a handler", options->handler, err);
+	if (rc == 0 && options->detached && options->model)
+		return dlsi_fail(err, DLS_EUNSUPPORTED,
+			"a detached job needs a handler: no master keeps the files of a model yet");
 	if (rc == 0 && options->key)
 		rc = dlsi_name_check("a key", options->key, err);
 	if (rc == 0 && options->name)
@@ -152,6 +155,18 @@ DLS_EXPORT int dls_job_create(struct dls_client *client, const struct dls_job_op
 	if (!job_out)
 		return dlsi_fail(err, DLS_EINVAL, "job_out is NULL");
 	return dlsi_node_job_create(client, &known, job_out, err);
+}
+
+DLS_EXPORT int dls_job_attach(
+	struct dls_client *client, const char *id, struct dls_job **job_out, struct dls_error *err)
+{
+	int rc = dlsi_node_client_check(client, err);
+
+	if (rc)
+		return rc;
+	if (!id || !job_out)
+		return dlsi_fail(err, DLS_EINVAL, "%s is NULL", id ? "job_out" : "id");
+	return dlsi_node_job_attach(client, id, job_out, err);
 }
 
 DLS_EXPORT void dls_job_destroy(struct dls_job *job)

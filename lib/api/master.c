@@ -62,6 +62,20 @@ DLS_EXPORT int dls_master_create(struct dls_ctx *ctx, const struct dls_master_op
 	return dlsi_node_master_create(ctx, &known, master_out, err);
 }
 
+DLS_EXPORT int dls_master_inspect(
+	struct dls_ctx *ctx, const char *folder, struct dls_master_data *data_out, struct dls_error *err)
+{
+	struct dls_master_data data;
+	int rc = dlsi_ctx_check(ctx, err);
+
+	if (rc)
+		return rc;
+	if (!folder || !data_out)
+		return dlsi_fail(err, DLS_EINVAL, "%s is NULL", folder ? "data_out" : "folder");
+	rc = dlsi_durable_inspect(&ctx->alloc, folder, &data, err);
+	return rc ? rc : dlsi_options_write("dls_master_data", &data, sizeof data, data_out, err);
+}
+
 DLS_EXPORT const char *dls_master_endpoint(const struct dls_master *master)
 {
 	return master ? master->endpoint : NULL;

@@ -93,6 +93,14 @@
 #define DLSI_COMMANDED_JOBS     128                     /* that one command changes */
 #define DLSI_ENDED_JOBS         4096                    /* that a master still knows */
 
+/* What a master keeps on disk */
+#define DLSI_SEGMENT_BYTES      (16 * 1024 * 1024) /* a file of the log that has so many gets no more entries ... */
+#define DLSI_SEGMENT_MOST_BYTES (64 * 1024 * 1024) /* ... so that none is larger than this */
+#define DLSI_LOG_GROUP_BYTES    (4 * 1024 * 1024)  /* of entries that are written at once; one alone may be larger */
+#define DLSI_LOG_WAITING_BYTES  (32 * 1024 * 1024) /* on their way to the log: then durable jobs get no more tasks */
+#define DLSI_KEPT_BYTES         (1024ULL * 1024 * 1024)      /* results and inputs of durable jobs */
+#define DLSI_LOG_DISK_BYTES     (16ULL * 1024 * 1024 * 1024) /* the log: then no durable job is taken */
+
 /* Work at a client and at a worker */
 #define DLSI_WINDOW_ITEMS    (16 * 1024 * 1024)     /* results kept for a job, unless its client says otherwise */
 #define DLSI_WINDOW_BYTES    (256ULL * 1024 * 1024) /* the same in bytes */

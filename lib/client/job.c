@@ -103,6 +103,7 @@ int dlsi_node_job_create(struct dls_client *client, const struct dls_job_options
 	job->deadline_ms = options->deadline_ms;
 	job->window_items = client->window_items;
 	job->window_bytes = client->window_bytes;
+	job->detached = options->detached;
 	job->notify = options->notify;
 	job->notify_arg = options->notify_arg;
 	rc = write_spec(job, options, err);
@@ -136,6 +137,31 @@ int dlsi_node_job_create_like(const struct dls_job *model, struct dls_job **job_
 	job->window_bytes = DLSI_BLOB_BYTES;
 	job->spec = memcpy(spec, model->spec, model->spec_length);
 	job->spec_length = model->spec_length;
+	*job_out = job;
+	return 0;
+}
+
+int dlsi_node_job_attach(struct dls_client *client, const char *id, struct dls_job **job_out, struct dls_error *err)
+{
+	struct dls_job *job;
+	struct dlsi_id token = dlsi_random_id(), bytes;
+
+	if (!dlsi_unhex(id, DLSI_ID_BYTES, bytes.bytes))
+		return dlsi_fail(err, DLS_EINVAL, "\"%.64s\" is not the id of a job, which has %d hexadecimal digits",
+			id, 2 * DLSI_ID_BYTES);
+	job = dlsi_calloc(&client->ctx->alloc, 1, sizeof *job);
+	if (!job)
+		return dlsi_fail_memory(err);
+	init(job, client, bytes, &token);
+	job->detached = job->attached = true;
+	job->window_items = client->window_items;
+	job->window_bytes = client->window_bytes;
+	pthread_mutex_lock(&client->dialer.mutex);
+	job->items = UINT64_MAX;
+	job->stage = DLSI_STAGE_SUBMITTED;
+	job->want_submit = true;
+	pthread_mutex_unlock(&client->dialer.mutex);
+	dlsi_loop_post(client->ctx->loop, &job->errand);
 	*job_out = job;
 	return 0;
 }
@@ -185,7 +211,7 @@ uint64_t dlsi_node_job_items(const struct dls_job *job)
 	uint64_t items;
 
 	pthread_mutex_lock(&job->client->dialer.mutex);
-	items = job->items;
+	items = job->items == UINT64_MAX ? 0 : job->items;
 	pthread_mutex_unlock(&job->client->dialer.mutex);
 	return items;
 }
@@ -215,6 +241,17 @@ void dlsi_node_job_end_adding(struct dls_job *job)
 	pthread_mutex_unlock(&job->filling);
 }
 
+/* Nobody can read anything from this client when it has gone. */
+static int check_detached(const struct dls_job *job, size_t length, struct dls_error *err)
+{
+	if (!job->detached || (!job->inputs.blob_count && length <= DLSI_INLINE_BYTES))
+		return 0;
+	return dlsi_fail(err, DLS_ELIMIT,
+		"a detached job's inputs must fit %d bytes together with what describes them; submit fewer or smaller "
+		"ones, or the job with a client that waits for it",
+		DLSI_INLINE_BYTES);
+}
+
 /* Ends the manifest: small enough it travels with the submission, else its head does and workers fetch the rest, so
  * that they fetch once before they can begin. */
 static int finish_manifest(struct dls_job *job, struct dls_error *err)
@@ -226,6 +263,11 @@ static int finish_manifest(struct dls_job *job, struct dls_error *err)
 
 	if (rc)
 		return rc;
+	rc = check_detached(job, length, err);
+	if (rc) {
+		dlsi_free(&job->client->ctx->alloc, data);
+		return rc;
+	}
 	source.frame = dlsi_frame_take(&job->client->ctx->alloc, data, length);
 	if (!source.frame)
 		return dlsi_fail_memory(err);

@@ -20,6 +20,8 @@ struct dls_job {
 	struct dls_client *client;
 	struct dlsi_id id;
 	char name[DLSI_ID_TEXT_BYTES]; /* the same for people */
+	bool detached;                 /* it outlives this client */
+	bool attached;                 /* it was submitted before */
 	int32_t priority;
 	int64_t deadline_ms; /* from its submission; 0: none */
 	int64_t deadline_ns;
@@ -49,8 +51,8 @@ struct dls_job {
 	enum dlsi_job_stage stage;
 	struct dls_error end; /* with a code: how it failed as a whole */
 	bool want_submit, want_cancel, want_window;
-	uint64_t items;
-	uint64_t next; /* item to be taken next */
+	uint64_t items; /* UINT64_MAX: not known yet */
+	uint64_t next;  /* item to be taken next */
 	struct dlsi_deliveries deliveries;
 	uint64_t waiting_bytes; /* of pages that are not taken whole */
 	struct dls_job_progress progress;
@@ -59,6 +61,9 @@ struct dls_job {
 /* `options` are complete. Errors: as dls_job_create. */
 int dlsi_node_job_create(struct dls_client *client, const struct dls_job_options *options, struct dls_job **job_out,
 	struct dls_error *err);
+
+/* Errors: as dls_job_attach. */
+int dlsi_node_job_attach(struct dls_client *client, const char *id, struct dls_job **job_out, struct dls_error *err);
 void dlsi_node_job_destroy(struct dls_job *job);
 
 /* The same without waiting for anybody, so also on the loop. */

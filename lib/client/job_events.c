@@ -95,6 +95,8 @@ static void take_notice(struct dls_job *job, const struct dlsi_effect *effect, s
 	switch (effect->notify.notice) {
 	case DLSI_NOTICE_ACCEPTED:
 		job->progress.accepted = 1;
+		job->items = effect->notify.count;
+		dlsi_node_job_wake(job);
 		job->progress.deferred = 0;
 		break;
 	case DLSI_NOTICE_DEFERRED:
@@ -123,6 +125,32 @@ void dlsi_node_job_notice(struct dls_job *job, const struct dlsi_effect *effect,
 	pthread_mutex_unlock(&job->client->dialer.mutex);
 }
 
+/* The event that brings it to the session. */
+static void describe(struct dls_job *job, struct dlsi_event *event)
+{
+	event->submit.token = job->shares.token;
+	event->submit.durable = job->detached;
+	event->submit.spec = (struct dlsi_bytes){(const uint8_t *)job->spec, (uint32_t)job->spec_length};
+	event->submit.about = (struct dlsi_bytes){(const uint8_t *)job->about, job->about ? strlen(job->about) : 0};
+	event->submit.count = job->items;
+	event->submit.priority = job->priority;
+	event->submit.deadline_ns = job->deadline_ns;
+	event->submit.manifest_blob = job->manifest_blob;
+	event->submit.manifest_head = job->manifest_head;
+	event->submit.window_items = job->window_items;
+	event->submit.window_bytes = job->window_bytes;
+	if (job->manifest)
+		event->submit.manifest = dlsi_driver_adopt(&job->client->dialer.driver, dlsi_frame_ref(job->manifest));
+}
+
+static void describe_attached(const struct dls_job *job, struct dlsi_event *event)
+{
+	event->kind = DLSI_EVENT_ATTACH;
+	event->attach.token = job->shares.token;
+	event->attach.window_items = job->window_items;
+	event->attach.window_bytes = job->window_bytes;
+}
+
 static void submit(struct dls_job *job, int64_t now_ns)
 {
 	struct dls_client *client = job->client;
@@ -139,18 +167,10 @@ static void submit(struct dls_job *job, int64_t now_ns)
 		end_without_memory(job);
 		return;
 	}
-	event.submit.token = job->shares.token;
-	event.submit.spec = (struct dlsi_bytes){(const uint8_t *)job->spec, (uint32_t)job->spec_length};
-	event.submit.about = (struct dlsi_bytes){(const uint8_t *)job->about, job->about ? strlen(job->about) : 0};
-	event.submit.count = job->items;
-	event.submit.priority = job->priority;
-	event.submit.deadline_ns = job->deadline_ns;
-	event.submit.manifest_blob = job->manifest_blob;
-	event.submit.manifest_head = job->manifest_head;
-	event.submit.window_items = job->window_items;
-	event.submit.window_bytes = job->window_bytes;
-	if (job->manifest)
-		event.submit.manifest = dlsi_driver_adopt(&client->dialer.driver, dlsi_frame_ref(job->manifest));
+	if (job->attached)
+		describe_attached(job, &event);
+	else
+		describe(job, &event);
 	dlsi_driver_step(&client->dialer.driver, now_ns, &event);
 }
 
@@ -175,6 +195,14 @@ void dlsi_node_job_withdraw(struct dls_job *job, int64_t now_ns)
 	dlsi_driver_step(&job->client->dialer.driver, now_ns, &event);
 }
 
+/* The master goes on with it, and this client does not want its results any more. */
+static void detach(struct dls_job *job, int64_t now_ns)
+{
+	struct dlsi_event event = {.kind = DLSI_EVENT_DETACH, .job = job->id};
+
+	dlsi_driver_step(&job->client->dialer.driver, now_ns, &event);
+}
+
 int dlsi_node_job_forget(void *arg, int64_t now_ns)
 {
 	struct dls_job *job = arg;
@@ -182,7 +210,10 @@ int dlsi_node_job_forget(void *arg, int64_t now_ns)
 	if (!is_submitted(job))
 		return 0;
 	dlsi_list_remove(&job->broken);
-	dlsi_node_job_withdraw(job, now_ns);
+	if (job->detached)
+		detach(job, now_ns);
+	else
+		dlsi_node_job_withdraw(job, now_ns);
 	dlsi_map_remove(&job->client->submitted, &job->id);
 	return 0;
 }

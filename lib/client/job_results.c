@@ -106,7 +106,7 @@ int dlsi_node_job_wait(struct dls_job *job, int timeout_ms, struct dls_error *er
 			rc = dlsi_node_job_tell_end(job, job->next, err);
 		else if (!in_time)
 			rc = dlsi_fail(err, DLS_ETIMEOUT, "%" PRIu64 " of %" PRIu64 " results have arrived",
-				job->progress.done, job->items);
+				job->progress.done, job->items == UINT64_MAX ? 0 : job->items);
 		else
 			in_time = dlsi_condition_wait(&job->changed, &job->client->dialer.mutex, until_ns);
 	}
@@ -120,6 +120,6 @@ void dlsi_node_job_progress(struct dls_job *job, struct dls_job_progress *progre
 {
 	pthread_mutex_lock(&job->client->dialer.mutex);
 	*progress_out = job->progress;
-	progress_out->items = job->items;
+	progress_out->items = job->items == UINT64_MAX ? 0 : job->items;
 	pthread_mutex_unlock(&job->client->dialer.mutex);
 }

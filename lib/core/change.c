@@ -23,7 +23,10 @@ void dlsi_change_write(struct dlsi_buffer *buffer, const struct dlsi_change *cha
 	case DLSI_CHANGE_ITEMS:
 		dlsi_write_u64(buffer, change->items.first);
 		dlsi_write_u64(buffer, change->items.end);
-		dlsi_write_u64(buffer, change->items.page_first);
+		dlsi_write_numbers(buffer, &change->items.again);
+		dlsi_write_u64(buffer, change->items.elapsed_ns);
+		dlsi_write_u32(buffer, change->items.failed);
+		dlsi_write_bytes(buffer, change->items.worker.data, change->items.worker.length);
 		break;
 	case DLSI_CHANGE_END:
 		dlsi_write_u8(buffer, change->end.state);
@@ -63,7 +66,10 @@ bool dlsi_change_read(const uint8_t *data, size_t length, struct dlsi_change *ch
 	case DLSI_CHANGE_ITEMS:
 		change.items.first = dlsi_read_u64(&reader);
 		change.items.end = dlsi_read_u64(&reader);
-		change.items.page_first = dlsi_read_u64(&reader);
+		change.items.again = dlsi_read_numbers(&reader, 3 * DLSI_TASK_ITEMS);
+		change.items.elapsed_ns = dlsi_read_u64(&reader);
+		change.items.failed = dlsi_read_u32(&reader);
+		change.items.worker = dlsi_read_text(&reader, DLSI_NAME_BYTES);
 		break;
 	case DLSI_CHANGE_END:
 		change.end.state = dlsi_read_u8(&reader);
@@ -75,6 +81,8 @@ bool dlsi_change_read(const uint8_t *data, size_t length, struct dlsi_change *ch
 		break;
 	case DLSI_CHANGE_PRIORITY:
 		change.priority.priority = (int32_t)dlsi_read_u32(&reader);
+		break;
+	case DLSI_CHANGE_FORGET:
 		break;
 	default:
 		return false;

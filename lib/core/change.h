@@ -3,10 +3,14 @@
  * decides.
  *
  *   u8 format (1), u8 kind, 16 bytes job, then by kind
- *     submit: 16 bytes token, u64 count, i32 priority, u64 deadline (from then, 0: none), blob manifest, u32 head, u32
- * length, tenant, u32 length, spec JSON, u32 length, JSON of the job alone items:  u64 first, u64 end, u64 page_first:
- * the item of the first row of the page that goes with it end:    u8 state, i32 code, u32 length, sentence pause:  u8
- * paused priority: i32 */
+ *     submit: 16 bytes token, u64 count, i32 priority, u64 deadline (from then, 0: none), blob manifest,
+ *             u32 head, u32 length, tenant, u32 length, spec JSON, u32 length, JSON of the job alone
+ *     items:  u64 first, u64 end, u32 count, u64 each: those of them that are tried again (core/again.h),
+ *             u64 elapsed, u32 failed, u32 length, worker; the payload is the result
+ *     end:    u8 state, i32 code, u32 length, sentence
+ *     pause:  u8 paused
+ *     priority: i32
+ *     forget: nothing more */
 #ifndef DLSI_CHANGE_H
 #define DLSI_CHANGE_H
 
@@ -21,6 +25,7 @@ enum dlsi_change_kind {
 	DLSI_CHANGE_END = 3,
 	DLSI_CHANGE_PAUSE = 4,
 	DLSI_CHANGE_PRIORITY = 5,
+	DLSI_CHANGE_FORGET = 6, /* durable, ended: the job and its results go */
 };
 
 struct dlsi_buffer;
@@ -44,7 +49,10 @@ struct dlsi_change {
 		struct {
 			uint64_t first;
 			uint64_t end;
-			uint64_t page_first;
+			struct dlsi_numbers again; /* of them, those that are not done; a list of core/again.h */
+			uint64_t elapsed_ns;       /* durable: as RESULT said them */
+			uint32_t failed;
+			struct dlsi_text worker;
 		} items;
 		struct {
 			uint8_t state; /* enum dlsi_job_state */

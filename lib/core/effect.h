@@ -110,6 +110,7 @@ struct dlsi_effect {
 			size_t text, text_length;
 			uint64_t done, running; /* items */
 			uint32_t workers;
+			uint64_t count; /* ACCEPTED: items of the job */
 		} notify;
 		struct {
 			enum dls_log_level level;

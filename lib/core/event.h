@@ -12,11 +12,14 @@ enum dlsi_event_kind {
 	DLSI_EVENT_TIMER,     /* the deadline came */
 	DLSI_EVENT_TURN,      /* no more events are at hand: decide and send. Follows every bunch of events */
 	DLSI_EVENT_PERSISTED, /* master: the log has all records up to `index` */
+	DLSI_EVENT_LOG_STATE, /* master: the log can take nothing new, or can again */
 	DLSI_EVENT_EXECUTED,  /* worker: a task is over; its payload is its result page or the offer of it */
 	DLSI_EVENT_FETCHED,   /* client: an offered result is here, or cannot be had */
 	DLSI_EVENT_SUBMIT,    /* client: a new job; one of the same id must be over */
 	DLSI_EVENT_CONSUMED,  /* client: the program has taken results; room in the job's window */
 	DLSI_EVENT_CANCEL,    /* client: end a job; worker: not used */
+	DLSI_EVENT_ATTACH,    /* client: the results of a durable job that the master has */
+	DLSI_EVENT_DETACH,    /* client: a durable job goes on without it */
 	DLSI_EVENT_COMMAND,   /* client: ask the master something */
 	DLSI_EVENT_SEEK,      /* worker: how it stands with the model of a job; DLSI_EFFECT_FOUND answers */
 	DLSI_EVENT_CALL,      /* worker: nobody can connect to the job's holder, which is to connect here */
@@ -43,6 +46,7 @@ struct dlsi_event {
 		struct {
 			uint64_t index;
 		} persisted;
+		struct dls_error log_state; /* with a code: why not */
 		struct {
 			struct dlsi_payload payload;
 			struct dlsi_blob offer; /* length 0: the payload travels inside RESULT */
@@ -72,6 +76,11 @@ struct dlsi_event {
 			uint64_t window_items;
 			uint64_t window_bytes;
 		} submit;
+		struct {
+			struct dlsi_id token;
+			uint64_t window_items;
+			uint64_t window_bytes;
+		} attach;
 		struct {
 			uint64_t next;  /* all items below have been taken */
 			uint64_t bytes; /* of results that wait to be taken */

@@ -1,6 +1,7 @@
 #include "core/master.h"
 
 #include "base/rng.h"
+#include "core/master_kept.h"
 #include "core/master_moves.h"
 #include "core/master_times.h"
 
@@ -162,6 +163,7 @@ struct dlsi_master_counts dlsi_master_counts(const struct dlsi_master *master)
 		.acquaintances = master->known.count,
 		.held_bytes = master->held_bytes,
 		.job_bytes = master->job_bytes,
+		.kept_results = master->kept_results,
 		.done_ranges = master->done_ranges,
 		.done_items = master->done_items,
 		.presented_items = master->presented_items,
@@ -170,6 +172,15 @@ struct dlsi_master_counts dlsi_master_counts(const struct dlsi_master *master)
 		.refused_messages = master->refused_messages,
 		.refused_transitions = master->refused_transitions,
 	};
+}
+
+uint64_t dlsi_master_live_jobs(const struct dlsi_master *master)
+{
+	uint64_t count = 0;
+
+	dlsi_list_each (node, &master->jobs)
+		count += dlsi_list_entry(node, struct job, node)->state <= DLSI_JOB_ACTIVE;
+	return count;
 }
 
 /* The loop itself was away (a stopped process, a suspended machine): nobody could be heard, so nobody was silent. */
@@ -319,6 +330,9 @@ static bool take_from_client(struct dlsi_master *master, struct client *client, 
 	case DLSI_SUBMIT:
 		dlsi_client_submit(master, client, &record->submit, payload);
 		return true;
+	case DLSI_ATTACH:
+		dlsi_client_attach(master, client, &record->attach);
+		return true;
 	case DLSI_ACK:
 		dlsi_client_ack(master, client, &record->ack);
 		return true;
@@ -455,6 +469,9 @@ void dlsi_master_step(
 		break;
 	case DLSI_EVENT_PERSISTED:
 		dlsi_job_persisted(master, event->persisted.index);
+		break;
+	case DLSI_EVENT_LOG_STATE:
+		master->log_trouble = event->log_state;
 		break;
 	case DLSI_EVENT_STOP:
 		say_goodbye(master);

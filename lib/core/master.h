@@ -50,6 +50,7 @@ struct dlsi_master_counts {
 	uint64_t acquaintances; /* jobs that workers have been told of, over all workers */
 	uint64_t held_bytes;    /* of results that clients or the log have not taken yet */
 	uint64_t job_bytes;     /* what live jobs count for */
+	uint64_t kept_results;  /* of durable jobs */
 	uint64_t done_ranges;   /* of attached jobs */
 	uint64_t done_items, done_tasks, lost_workers, refused_messages;
 	uint64_t presented_items;     /* that clients said to have already: nothing here proves it */
@@ -57,6 +58,9 @@ struct dlsi_master_counts {
 };
 
 struct dlsi_master_counts dlsi_master_counts(const struct dlsi_master *master);
+
+/* Jobs that have not ended; looks at each. */
+uint64_t dlsi_master_live_jobs(const struct dlsi_master *master);
 
 /* Events: MESSAGE, LOST, TIMER, TURN, PERSISTED, STOP. */
 void dlsi_master_step(

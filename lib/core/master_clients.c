@@ -1,4 +1,5 @@
 /* Clients as the master sees them: registration, what they confirm, and what they are told about their jobs. */
+#include "core/master_kept.h"
 #include "core/master_places.h"
 
 #include <stdio.h>
@@ -271,8 +272,12 @@ void dlsi_client_ack(struct dlsi_master *master, struct client *client, const st
 	struct job *job = dlsi_job_find(master, &record->job);
 	uint64_t window_end;
 
-	if (!job || job->client != client || job->durable)
+	if (!job || job->client != client)
 		return;
+	if (job->durable) {
+		dlsi_kept_ack(master, job, record);
+		return;
+	}
 	window_end = dlsi_job_run(job)->window_end;
 	dlsi_job_set_window(
 		master, job, record->window_end > window_end ? record->window_end : window_end, record->window_bytes);

@@ -25,6 +25,7 @@ static const struct command commands[] = {
 	{"pause", {"jobs"}, dlsi_command_pause},
 	{"resume", {"jobs"}, dlsi_command_resume},
 	{"priority", {"jobs", "priority"}, dlsi_command_priority},
+	{"forget", {"jobs"}, dlsi_command_forget},
 	{"policy", {"name", "params"}, dlsi_command_policy},
 	{"tenant", {"name", "weight", "quota"}, dlsi_command_tenant},
 	{"tenants", {"name", "after", "limit"}, dlsi_command_tenants},

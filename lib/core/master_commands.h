@@ -63,6 +63,7 @@ int dlsi_command_cancel(struct request *request);  /* master_control.c */
 int dlsi_command_pause(struct request *request);
 int dlsi_command_resume(struct request *request);
 int dlsi_command_priority(struct request *request);
+int dlsi_command_forget(struct request *request);
 int dlsi_command_explain(struct request *request); /* master_explain.c */
 int dlsi_command_drain(struct request *request);   /* master_drain.c */
 int dlsi_command_undrain(struct request *request);

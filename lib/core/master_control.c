@@ -1,6 +1,7 @@
 /* Commands that change jobs, whoever has submitted them: cancel, pause, resume, priority. Each is given up to
  * DLSI_COMMANDED_JOBS jobs and says of each what has become of it, or why nothing has. */
 #include "core/master_commands.h"
+#include "core/master_kept.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -145,6 +146,49 @@ static const char *prioritise(struct request *request, struct job *job)
 		(int32_t)dlsi_json_integer(&request->reader, "priority", 0, -DLSI_PRIORITY, DLSI_PRIORITY);
 	apply(request, job, &change, "given another priority");
 	return "changed";
+}
+
+/* Of a durable job that has ended nothing is kept any more. */
+static int forget(struct request *request, const char *name, struct dls_error *err)
+{
+	struct dlsi_change change = {.kind = DLSI_CHANGE_FORGET};
+	struct found found = {0};
+	int rc = dlsi_find_job(request->master, name, &found, err);
+
+	if (rc)
+		return rc;
+	if (!found.job || !found.job->durable || dlsi_job_kept(found.job)->forgotten)
+		return dlsi_fail(err, DLS_ENOTFOUND, "the master keeps no detached job %.64s", name);
+	if (found.job->state <= DLSI_JOB_ACTIVE)
+		return dlsi_fail(err, DLS_ESTATE, "job %.64s has not ended; cancel it first", name);
+	dlsi_job_kept(found.job)->forgotten = true;
+	change.job = found.job->policy.id;
+	apply(request, found.job, &change, "forgotten");
+	return 0;
+}
+
+int dlsi_command_forget(struct request *request)
+{
+	const cJSON *names = dlsi_json_array(&request->reader, "jobs"), *name;
+	int rc = check_names(request, names);
+	cJSON *jobs, *json;
+
+	if (rc)
+		return rc;
+	jobs = cJSON_AddArrayToObject(request->answer, "jobs");
+	cJSON_ArrayForEach (name, names) {
+		struct dls_error error = {0};
+
+		if (forget(request, name->valuestring, &error)) {
+			json = describe_failure(name->valuestring, &error);
+		} else {
+			json = cJSON_CreateObject();
+			cJSON_AddStringToObject(json, "job", name->valuestring);
+			cJSON_AddStringToObject(json, "state", "forgotten");
+		}
+		cJSON_AddItemToArray(jobs, json);
+	}
+	return 0;
 }
 
 int dlsi_command_cancel(struct request *request)

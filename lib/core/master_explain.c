@@ -157,6 +157,10 @@ static void explain_room(struct explanation *to)
 			"its client has room for %" PRIu64 " bytes of results; the program must take those that it has",
 			dlsi_job_window_bytes(job));
 		break;
+	case HELD_BACK_LOG:
+		add(to, "log",
+			"the master's log, or the disk below it, has no room for more results of detached jobs now");
+		break;
 	}
 	if (run->window_end < job->count && dlsi_job_fresh(job).first == dlsi_job_fresh(job).end && !run->retry_items)
 		add(to, "window",

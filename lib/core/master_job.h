@@ -75,6 +75,7 @@ struct extras {
 	struct dlsi_list decided; /* on master->decided: its waiting is over */
 	struct dlsi_blob manifest_blob;
 	struct dlsi_id asked; /* durable: the token that the client named last */
+	struct kept *kept;    /* durable: core/master_kept.h */
 };
 
 extern const struct extras dlsi_extras_none;

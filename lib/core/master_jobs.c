@@ -1,4 +1,6 @@
 /* Jobs of the master: which items are to be given out, which are done, and how a job ends. */
+#include "core/again.h"
+#include "core/master_kept.h"
 #include "core/master_places.h"
 #include "core/master_times.h"
 
@@ -71,6 +73,7 @@ static void free_parts(struct dlsi_master *master, struct job *job)
 		dlsi_free(master->alloc, job->run);
 	}
 	if (job->extras) {
+		dlsi_kept_destroy(master, job->extras->kept);
 		dlsi_free(master->alloc, job->extras->about);
 		dlsi_free(master->alloc, job->extras);
 	}
@@ -220,8 +223,7 @@ static void note_change(struct dlsi_master *master, struct job *job)
 	dlsi_list_append(&master->changed, &job->change_node);
 }
 
-/* Returns how many are done that were not before. */
-static uint64_t note_items(struct dlsi_master *master, struct job *job, struct dlsi_range items)
+static uint64_t note_range(struct dlsi_master *master, struct job *job, struct dlsi_range items)
 {
 	struct run *run = dlsi_job_begin(master, job);
 	size_t ranges = run ? run->done.count : 0;
@@ -240,6 +242,20 @@ static uint64_t note_items(struct dlsi_master *master, struct job *job, struct d
 	return added;
 }
 
+/* What is final of them. Returns how many are done that were not before. */
+static uint64_t note_items(struct dlsi_master *master, struct job *job, const struct dlsi_change *change)
+{
+	struct dlsi_result result = {
+		.first = change->items.first, .end = change->items.end, .again = change->items.again};
+	struct dlsi_finals finals = {.result = &result, .at = result.first};
+	struct dlsi_range range;
+	uint64_t added = 0;
+
+	while (dlsi_finals_next(&finals, &range))
+		added += note_range(master, job, range);
+	return added;
+}
+
 uint64_t dlsi_job_apply(struct dlsi_master *master, struct job *job, const struct dlsi_change *change)
 {
 	uint64_t added = 0;
@@ -250,13 +266,16 @@ uint64_t dlsi_job_apply(struct dlsi_master *master, struct job *job, const struc
 		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, DLSI_JOB_ACTIVE, &master->refused_transitions);
 		break;
 	case DLSI_CHANGE_ITEMS:
-		added = note_items(master, job, (struct dlsi_range){change->items.first, change->items.end});
+		if (job->state <= DLSI_JOB_ACTIVE) /* else it comes too late to count */
+			added = note_items(master, job, change);
 		break;
 	case DLSI_CHANGE_END:
 		dlsi_lifecycle_set(DLSI_LIFECYCLE_JOB, &job->state, change->end.state, &master->refused_transitions);
 		if (job->extras)
 			dlsi_master_stop_timer(master, &job->extras->limit);
 		dlsi_job_stop_retries(master, job);
+		if (job->durable)
+			dlsi_kept_end(master, job, change);
 		dlsi_job_lead(master, job);
 		break;
 	case DLSI_CHANGE_PAUSE:
@@ -292,6 +311,7 @@ static void post_accepted(struct dlsi_master *master, struct job *job)
 		return;
 	record.accepted.job = job->policy.id;
 	record.accepted.token = *dlsi_job_asked(job);
+	record.accepted.count = job->count;
 	dlsi_master_post(master, job->client->peer, &record, (struct dlsi_payload){0});
 	dlsi_client_tell_progress(master, job->client, job);
 }
@@ -311,13 +331,16 @@ static bool follow_up(struct dlsi_master *master, struct job *job, const struct 
 	case DLSI_CHANGE_ITEMS:
 		if (task)
 			dlsi_task_taken(master, task);
+		if (durable)
+			dlsi_kept_feed(master, job);
 		break;
 	case DLSI_CHANGE_END:
 		dlsi_news_ended(master, job, change->end.sentence);
-		post_end(master, job, change);
 		if (durable) {
 			forget(master, job);
+			dlsi_kept_feed(master, job);
 		} else {
+			post_end(master, job, change);
 			dlsi_ended_keep(master, job, change);
 			dlsi_job_destroy(master, job);
 		}
@@ -347,6 +370,8 @@ static void append(struct dlsi_master *master, const struct dlsi_change *change,
 	master->failed |= proposal->bytes.failed;
 	proposal->index = master->next_index++;
 	proposal->attempt = task ? task->attempt : 0;
+	proposal->size = proposal->bytes.length + payload.bytes;
+	master->proposed_bytes += proposal->size;
 	dlsi_list_append(&master->proposals, &proposal->node);
 	block = dlsi_effects_store(master->effects, proposal->bytes.data, proposal->bytes.length);
 	effect = dlsi_effects_add(master->effects, DLSI_EFFECT_APPEND);
@@ -354,6 +379,7 @@ static void append(struct dlsi_master *master, const struct dlsi_change *change,
 	effect->block_length = proposal->bytes.length;
 	effect->payload = payload;
 	effect->append.index = proposal->index;
+	dlsi_master_weigh_log(master);
 }
 
 bool dlsi_job_change(struct dlsi_master *master, struct job *job, const struct dlsi_change *change, struct task *task,
@@ -369,16 +395,25 @@ bool dlsi_job_change(struct dlsi_master *master, struct job *job, const struct d
 
 static void commit(struct dlsi_master *master, const struct proposal *proposal)
 {
+	struct task *task = proposal->attempt ? dlsi_task_find(master, proposal->attempt) : NULL;
 	struct dlsi_change change;
 	struct job *job;
+	uint64_t added;
 
 	if (!dlsi_change_read(proposal->bytes.data, proposal->bytes.length, &change))
 		return;
 	job = dlsi_job_find(master, &change.job);
 	if (!job)
 		return;
-	master->done_items += dlsi_job_apply(master, job, &change);
-	follow_up(master, job, &change, proposal->attempt ? dlsi_task_find(master, proposal->attempt) : NULL);
+	if (change.kind == DLSI_CHANGE_FORGET) {
+		dlsi_job_destroy(master, job);
+		return;
+	}
+	added = dlsi_job_apply(master, job, &change);
+	master->done_items += added;
+	if (added && task)
+		dlsi_kept_add(master, job, &change, dlsi_task_surrender(master, task));
+	follow_up(master, job, &change, task);
 }
 
 void dlsi_job_persisted(struct dlsi_master *master, uint64_t index)
@@ -389,10 +424,12 @@ void dlsi_job_persisted(struct dlsi_master *master, uint64_t index)
 		if (proposal->index > index)
 			break;
 		dlsi_list_remove(&proposal->node);
+		master->proposed_bytes -= proposal->size;
 		commit(master, proposal);
 		dlsi_buffer_fini(&proposal->bytes);
 		dlsi_free(master->alloc, proposal);
 	}
+	dlsi_master_weigh_log(master);
 }
 
 void dlsi_job_end(struct dlsi_master *master, struct job *job, uint8_t state, int code, const char *sentence)
@@ -425,6 +462,8 @@ enum held_back dlsi_job_held_back(const struct job *job)
 	const struct run *run = dlsi_job_run(job);
 	uint64_t out = run->running + run->returned, room = dlsi_job_window_bytes(job);
 
+	if (job->durable && *dlsi_job_kept(job)->log_full)
+		return HELD_BACK_LOG;
 	if (job->client && (job->client->full || job->client->gone))
 		return HELD_BACK_CLIENT;
 	if (run->retry_items)
@@ -474,6 +513,8 @@ bool dlsi_job_take(struct dlsi_master *master, struct job *job, const struct dev
 	}
 	if (most && limit > most)
 		limit = most;
+	if (job->durable && dlsi_job_kept(job)->most_items && limit > dlsi_job_kept(job)->most_items)
+		limit = dlsi_job_kept(job)->most_items;
 	if (dlsi_ranges_take(&run->retry, limit, range_out)) {
 		run->retry_items -= range_out->end - range_out->first;
 		return true;

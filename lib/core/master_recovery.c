@@ -1,5 +1,7 @@
 /* The master's tables from the records of its log. Recovery applies and decides nothing; what the log's last master had
  * still to decide is made up for in the first turn. */
+#include "core/again.h"
+#include "core/master_kept.h"
 #include "core/master_places.h"
 #include "core/master_times.h"
 
@@ -19,7 +21,7 @@ static struct job *replay_submit(struct dlsi_master *master, const struct dlsi_c
 	job->token = change->submit.token;
 	job->policy.priority = change->submit.priority;
 	dlsi_job_set_deadline(master, job, change->submit.deadline_ns);
-	if (dlsi_job_extend(master, job) &&
+	if (dlsi_kept_create(master, job) &&
 		dlsi_about_read(master, change->submit.about, &job->extras->about, err) == 0 &&
 		dlsi_job_keep_manifest(master, job, payload, &change->submit.manifest, change->submit.manifest_head))
 		return job;
@@ -34,13 +36,33 @@ static bool is_sound(const struct dlsi_change *change, const struct job *job)
 	case DLSI_CHANGE_SUBMIT:
 		return !job && change->submit.count && change->submit.count <= DLSI_JOB_ITEMS;
 	case DLSI_CHANGE_ITEMS:
-		return job && change->items.first < change->items.end && change->items.end <= job->count;
+		return job && change->items.first < change->items.end && change->items.end <= job->count &&
+		       dlsi_again_is_sound(&change->items.again, change->items.first, change->items.end);
+	case DLSI_CHANGE_FORGET:
+		return job && job->state > DLSI_JOB_ACTIVE;
 	case DLSI_CHANGE_PAUSE:
 	case DLSI_CHANGE_PRIORITY:
 		return job;
 	default:
 		return job && change->end.state > DLSI_JOB_ACTIVE && change->end.state <= DLSI_JOB_FAILED;
 	}
+}
+
+/* The payload is handed over; that of a submission is in its place already. */
+static void replay_change(
+	struct dlsi_master *master, struct job *job, const struct dlsi_change *change, struct dlsi_payload payload)
+{
+	uint64_t added = dlsi_job_apply(master, job, change), failed = 0;
+
+	if (change->kind == DLSI_CHANGE_ITEMS)
+		failed = change->items.failed - dlsi_again_items(&change->items.again);
+	if (added && payload.handle)
+		dlsi_kept_add(master, job, change, payload);
+	else if (change->kind != DLSI_CHANGE_SUBMIT)
+		dlsi_releases_add(&master->releases, payload);
+	if (added)
+		job->run->failed_items += failed < added ? failed : added;
+	dlsi_job_refresh(master, job);
 }
 
 int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t *record, size_t length,
@@ -59,16 +81,17 @@ int dlsi_master_replay(struct dlsi_master *master, uint64_t index, const uint8_t
 		return dlsi_fail(err, DLS_EFORMAT, "log record %llu is not one that this release understands",
 			(unsigned long long)index);
 	}
-	if (job)
-		dlsi_releases_add(&master->releases, payload);
-	else
+	if (!job)
 		job = replay_submit(master, &change, payload, &why);
 	if (!job) {
 		dlsi_releases_add(&master->releases, payload);
 		return dlsi_fail(err, why.code, "log record %llu: %s", (unsigned long long)index,
 			*why.text ? why.text : dls_error_meaning(why.code));
 	}
-	dlsi_job_apply(master, job, &change);
+	if (change.kind == DLSI_CHANGE_FORGET)
+		dlsi_job_destroy(master, job);
+	else
+		replay_change(master, job, &change, payload);
 	master->next_index = index + 1;
 	master->recovered = true;
 	return master->failed || master->releases.failed ? dlsi_fail_memory(err) : 0;

@@ -282,14 +282,6 @@ struct news {
 	uint64_t left_out; /* since the last line */
 };
 
-/* An encoded change on its way through the log. */
-struct proposal {
-	struct dlsi_list node;
-	uint64_t index;
-	uint64_t attempt; /* whose result it is; 0: none */
-	struct dlsi_buffer bytes;
-};
-
 /* A policy without jobs that could decide; `ops` is NULL: there is none. */
 struct replacement {
 	const struct dlsi_policy_ops *ops;
@@ -347,6 +339,10 @@ struct dlsi_master {
 
 	struct dlsi_list proposals; /* in order of index */
 	uint64_t next_index;
+	uint64_t proposed_bytes;           /* of all proposals */
+	uint64_t kept_results, kept_bytes; /* of durable jobs */
+	bool log_full;                     /* durable jobs get no tasks */
+	struct dls_error log_trouble;      /* with a code: why nothing new is taken for the log */
 	uint64_t next_number, next_attempt;
 
 	struct dlsi_releases releases;
@@ -537,6 +533,7 @@ enum held_back {
 	HELD_BACK_CLIENT, /* its client's results fill what is here for them */
 	HELD_BACK_OFFERS, /* too many of its client's results wait at workers */
 	HELD_BACK_BYTES,  /* the job's window */
+	HELD_BACK_LOG,    /* what waits for the log, or is kept by it */
 };
 
 enum held_back dlsi_job_held_back(const struct job *job);

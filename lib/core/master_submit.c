@@ -1,5 +1,6 @@
 /* Jobs as clients submit them: the specifications they name, jobs that are new, and jobs that are presented again after
  * a lost connection. */
+#include "core/master_kept.h"
 #include "core/master_places.h"
 #include "core/master_times.h"
 
@@ -128,8 +129,8 @@ static bool take_received(struct dlsi_master *master, struct job *job, const str
 }
 
 /* What is wrong with the submission, whatever room there is; 0 if nothing. */
-static int object(const struct dlsi_master *master, const struct client *client, const struct dlsi_submit *record,
-	struct dlsi_payload manifest, struct dls_error *err)
+static int object(const struct client *client, const struct dlsi_submit *record, struct dlsi_payload manifest,
+	struct dls_error *err)
 {
 	const struct client_spec *spec = record->spec < client->spec_count ? &client->specs[record->spec] : NULL;
 
@@ -149,10 +150,6 @@ static int object(const struct dlsi_master *master, const struct client *client,
 			err, DLS_ELIMIT, "the job's manifest is missing or too large to travel inside a message");
 	if (record->deadline_ns == DLSI_DEADLINE_PASSED)
 		return dlsi_fail(err, DLS_EEXPIRED, "the job's deadline has passed before the master had it");
-	if (record->flags & DLSI_SUBMIT_DURABLE && !master->config.durable)
-		return dlsi_fail(err, DLS_EUNSUPPORTED,
-			"this master cannot keep durable jobs; submit the job attached, with a client that waits for "
-			"it");
 	return 0;
 }
 
@@ -201,7 +198,7 @@ static struct job *new_job(struct dlsi_master *master, struct client *client, co
 	dlsi_job_set_deadline(master, job, record->deadline_ns);
 	job->presented = client->connections;
 	dlsi_list_append(&client->jobs, &job->client_node);
-	kept = (!about || dlsi_job_extend(master, job)) &&
+	kept = (!about || dlsi_job_extend(master, job)) && (!job->durable || dlsi_kept_create(master, job)) &&
 	       dlsi_job_keep_manifest(master, job, manifest, &record->manifest, record->manifest_head);
 	if (about && kept) {
 		job->extras->about_bytes = record->about.length;
@@ -241,12 +238,14 @@ static struct job *admit(struct dlsi_master *master, struct client *client, cons
 	return job;
 }
 
-/* What a client keeps of an attached job. A durable job's results are kept by the log: of them it has none, and its
- * window is all there is. */
+/* What a client keeps of an attached job. A durable job is not held back by its client's window: its results are kept
+ * here. Those that the client says it has are of a master whose log is lost. */
 static bool take_client_side(struct dlsi_master *master, struct job *job, const struct dlsi_submit *record)
 {
-	if (job->durable)
-		return record->received.count == 0;
+	if (job->durable) {
+		dlsi_kept_present(job, record->window_end, record->window_bytes, &record->received);
+		return are_ranges(job, &record->received);
+	}
 	dlsi_job_set_window(master, job, record->window_end, record->window_bytes);
 	return take_received(master, job, &record->received);
 }
@@ -309,6 +308,7 @@ static void accept_again(struct dlsi_master *master, struct client *client, cons
 
 	record.accepted.job = job->policy.id;
 	record.accepted.token = *dlsi_job_asked(job);
+	record.accepted.count = job->count;
 	dlsi_master_post(master, client->peer, &record, (struct dlsi_payload){0});
 }
 
@@ -324,11 +324,11 @@ static void submit_durable_again(
 		master->failed = true;
 	dlsi_job_set_deadline(master, job, record->deadline_ns); /* what is left of it is the client's to say */
 	dlsi_job_watch(master, job);
+	dlsi_kept_present(job, record->window_end, record->window_bytes, &record->received);
 	if (job->state == DLSI_JOB_PROPOSED) /* it is accepted when the log has it */
 		return;
 	accept_again(master, client, job);
-	if (job->state != DLSI_JOB_ACTIVE)
-		dlsi_client_send_end(master, client, &job->policy.id, job->state);
+	dlsi_kept_feed(master, job);
 }
 
 /* Its client comes back, or says it twice: over the same connection nothing has been lost. */
@@ -417,12 +417,14 @@ void dlsi_client_submit(struct dlsi_master *master, struct client *client, const
 	struct job *job = dlsi_job_find(master, &record->job);
 	const struct ended *ended = job ? NULL : dlsi_ended_by_command(master, &record->job, &record->token);
 	struct dls_error error = {0};
-	int code = object(master, client, record, manifest, &error);
+	int code = object(client, record, manifest, &error);
 	bool for_now = code == DLS_EBUSY; /* the specification found no room: it comes again with the job */
 
 	if (code == 0 && !job) {
 		code = dlsi_class_object(master, client->specs[record->spec].spec->class, &error);
 		for_now = code != 0; /* the worker that it needs may be on its way */
+		if (code == 0 && record->flags & DLSI_SUBMIT_DURABLE)
+			code = dlsi_kept_object(master, record, &error);
 	}
 	if (code) {
 		dlsi_releases_add(&master->releases, manifest);

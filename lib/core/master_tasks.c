@@ -1,8 +1,11 @@
 /* Tasks of the master: items at a worker, then their result on its way to the sink. */
 #include "core/again.h"
+#include "core/master_kept.h"
 #include "core/master_moves.h"
 #include "core/master_times.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct dlsi_id key_of(uint64_t attempt)
@@ -294,22 +297,58 @@ static bool fits(const struct task *task, const struct dlsi_result *record, stru
 			      : record->offer.length && record->bytes == record->offer.length;
 }
 
+/* What the log cannot keep is run again in smaller tasks, if that can help. */
+static void refuse_offer(struct dlsi_master *master, struct task *task)
+{
+	struct job *job = task->job;
+	uint64_t items = task->end - task->first, bytes = task->result.bytes;
+	char sentence[DLSI_SENTENCE_BYTES + 1];
+
+	if (items > 1) {
+		dlsi_job_kept(job)->most_items = items / 2;
+		dlsi_task_drop(master, task, true);
+		return;
+	}
+	snprintf(sentence, sizeof sentence,
+		"the result of item %" PRIu64 " has %" PRIu64 " bytes, and a master keeps at most %d of each for a "
+		"detached job; submit the job with a client that waits for it",
+		task->first, bytes, DLSI_INLINE_BYTES);
+	dlsi_task_drop(master, task, false);
+	dlsi_job_end(master, job, DLSI_JOB_FAILED, DLS_ELIMIT, sentence);
+}
+
+/* One record of the log, since one page goes with it. */
+static void commit_durable(struct dlsi_master *master, struct task *task)
+{
+	struct dlsi_change change = {.kind = DLSI_CHANGE_ITEMS, .job = task->job->policy.id};
+
+	if (!task->payload.handle) {
+		refuse_offer(master, task);
+		return;
+	}
+	change.items.first = task->first;
+	change.items.end = task->end;
+	change.items.again = task->result.again;
+	change.items.elapsed_ns = task->result.elapsed_ns;
+	change.items.failed = task->result.failed;
+	change.items.worker = task->result.worker;
+	dlsi_job_change(master, task->job, &change, task, task->payload);
+}
+
 bool dlsi_task_commit(struct dlsi_master *master, struct task *task)
 {
 	struct job *job = task->job;
 	struct dlsi_change change = {.kind = DLSI_CHANGE_ITEMS, .job = job->policy.id};
-	struct dlsi_payload page = job->durable ? task->payload : (struct dlsi_payload){0};
 	struct dlsi_finals finals = {.result = &task->result, .at = task->first};
 	struct dlsi_range range, next;
 	bool more = dlsi_finals_next(&finals, &next), lives = true;
 
-	change.items.page_first = task->first;
 	while (more && lives) {
 		range = next;
 		more = dlsi_finals_next(&finals, &next);
 		change.items.first = range.first;
 		change.items.end = range.end;
-		lives = dlsi_job_change(master, job, &change, more ? NULL : task, page);
+		lives = dlsi_job_change(master, job, &change, more ? NULL : task, (struct dlsi_payload){0});
 	}
 	return lives;
 }
@@ -322,7 +361,7 @@ static void pass_on(struct dlsi_master *master, struct task *task)
 	if (!final_items(task)) {
 		dlsi_task_drop(master, task, false);
 	} else if (job->durable) {
-		dlsi_task_commit(master, task);
+		commit_durable(master, task);
 		return;
 	} else {
 		dlsi_client_send_result(master, task);
@@ -396,6 +435,15 @@ uint64_t dlsi_task_expected_ns(const struct task *task, const struct device *dev
 	uint64_t own_ns = service ? service->measured.item_ns : 0;
 
 	return (own_ns ? own_ns : task->job->spec->measured.item_ns) * (task->end - task->first);
+}
+
+struct dlsi_payload dlsi_task_surrender(struct dlsi_master *master, struct task *task)
+{
+	struct dlsi_payload payload = task->payload;
+
+	master->held_bytes -= payload.bytes;
+	task->payload = (struct dlsi_payload){0};
+	return payload;
 }
 
 bool dlsi_task_is_done(const struct task *task)

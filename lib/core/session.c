@@ -300,6 +300,12 @@ void dlsi_session_step(
 	case DLSI_EVENT_CANCEL:
 		dlsi_session_cancel(session, event);
 		break;
+	case DLSI_EVENT_ATTACH:
+		dlsi_session_attach(session, event);
+		break;
+	case DLSI_EVENT_DETACH:
+		dlsi_session_detach(session, event);
+		break;
 	case DLSI_EVENT_COMMAND:
 		ask(session, event);
 		break;

@@ -33,7 +33,7 @@ struct dlsi_session_counts {
 
 struct dlsi_session_counts dlsi_session_counts(const struct dlsi_session *session);
 
-/* Events: MESSAGE, CONNECTED, LOST, TIMER, TURN, FETCHED, SUBMIT, CONSUMED, CANCEL, COMMAND, STOP. */
+/* Events: MESSAGE, CONNECTED, LOST, TIMER, TURN, FETCHED, SUBMIT, ATTACH, DETACH, CONSUMED, CANCEL, COMMAND, STOP. */
 void dlsi_session_step(
 	struct dlsi_session *session, int64_t now_ns, const struct dlsi_event *event, struct dlsi_effects *effects);
 

@@ -14,6 +14,18 @@ static bool keep_about(struct dlsi_session *session, struct job *job, struct dls
 	return job->about || !about.length;
 }
 
+static void begin_job(struct dlsi_session *session, struct job *job)
+{
+	job->retry_ns = INT64_MAX;
+	dlsi_ranges_init(&job->received, session->alloc);
+	dlsi_buffer_init(&job->taken, session->alloc);
+	dlsi_buffer_init(&job->lost, session->alloc);
+	dlsi_list_init(&job->dirty);
+	dlsi_list_init(&job->offers);
+	dlsi_list_init(&job->fetches);
+	dlsi_list_append(&session->jobs, &job->node);
+}
+
 static struct job *create_job(struct dlsi_session *session, const struct dlsi_event *event)
 {
 	struct job *job = dlsi_calloc(session->alloc, 1, sizeof *job);
@@ -40,14 +52,7 @@ static struct job *create_job(struct dlsi_session *session, const struct dlsi_ev
 	job->manifest_head = event->submit.manifest_head;
 	job->window_items = event->submit.window_items;
 	job->window_bytes = event->submit.window_bytes;
-	job->retry_ns = INT64_MAX;
-	dlsi_ranges_init(&job->received, session->alloc);
-	dlsi_buffer_init(&job->taken, session->alloc);
-	dlsi_buffer_init(&job->lost, session->alloc);
-	dlsi_list_init(&job->dirty);
-	dlsi_list_init(&job->offers);
-	dlsi_list_init(&job->fetches);
-	dlsi_list_append(&session->jobs, &job->node);
+	begin_job(session, job);
 	return job;
 }
 
@@ -57,7 +62,8 @@ void dlsi_session_job_destroy(struct dlsi_session *session, struct job *job)
 	dlsi_map_remove(&session->job_by_id, &job->id);
 	dlsi_list_remove(&job->node);
 	dlsi_list_remove(&job->dirty);
-	session->specs[job->spec].uses--;
+	if (!job->attached)
+		session->specs[job->spec].uses--;
 	dlsi_releases_add(&session->link.releases, job->manifest);
 	dlsi_ranges_fini(&job->received);
 	dlsi_buffer_fini(&job->taken);
@@ -88,16 +94,34 @@ static uint64_t left_ns(const struct dlsi_session *session, const struct job *jo
 	return left > DLSI_DEADLINE_PASSED ? (uint64_t)left : DLSI_DEADLINE_PASSED;
 }
 
+static void post_attach(struct dlsi_session *session, struct job *job)
+{
+	struct dlsi_record record = {.kind = DLSI_ATTACH};
+
+	record.attach = (struct dlsi_attach){
+		.job = job->id,
+		.token = job->token,
+		.window_end = job->told_end,
+		.window_bytes = job->told_bytes,
+		.received = received_numbers(session, job),
+	};
+	dlsi_link_post(&session->link, &record, (struct dlsi_payload){0});
+}
+
 void dlsi_session_post_submit(struct dlsi_session *session, struct job *job)
 {
 	struct dlsi_record record = {.kind = DLSI_SUBMIT};
 
-	dlsi_session_post_spec(session, job->spec);
 	job->told_end = dlsi_session_window_end(job);
 	job->told_bytes = dlsi_session_window_bytes(job);
 	job->retry_ns = INT64_MAX;
 	dlsi_buffer_clear(&job->taken); /* the ranges received say it */
 	dlsi_buffer_clear(&job->lost);
+	if (job->attached) {
+		post_attach(session, job);
+		return;
+	}
+	dlsi_session_post_spec(session, job->spec);
 	record.submit = (struct dlsi_submit){
 		.job = job->id,
 		.token = job->token,
@@ -182,6 +206,43 @@ void dlsi_session_cancel(struct dlsi_session *session, const struct dlsi_event *
 		dlsi_session_job_destroy(session, job); /* no master has ever heard of it */
 }
 
+void dlsi_session_attach(struct dlsi_session *session, const struct dlsi_event *event)
+{
+	struct job *job = dlsi_calloc(session->alloc, 1, sizeof *job);
+
+	if (session->rejection.code || !job || dlsi_map_put(&session->job_by_id, &event->job, job)) {
+		int code = session->rejection.code ? session->rejection.code : DLS_ENOMEM;
+
+		dlsi_free(session->alloc, job);
+		dlsi_link_notify(&session->link, DLSI_NOTICE_ENDED, &event->job, code,
+			dlsi_text_of(session->rejection.code ? session->rejection.text : dls_error_meaning(code)))
+			->notify.state = DLSI_JOB_FAILED;
+		return;
+	}
+	job->id = event->job;
+	job->token = event->attach.token;
+	job->durable = job->attached = true;
+	job->window_items = event->attach.window_items;
+	job->window_bytes = event->attach.window_bytes;
+	begin_job(session, job);
+	if (session->link.state == DLSI_LINK_UP)
+		dlsi_session_post_submit(session, job);
+}
+
+/* The master need not send anything more of it. */
+void dlsi_session_detach(struct dlsi_session *session, const struct dlsi_event *event)
+{
+	struct dlsi_record record = {.kind = DLSI_ACK};
+	struct job *job = dlsi_map_get(&session->job_by_id, &event->job);
+
+	if (!job)
+		return;
+	record.ack.job = job->id;
+	if (session->link.state == DLSI_LINK_UP && job->accepted && !job->over)
+		dlsi_link_post(&session->link, &record, (struct dlsi_payload){0});
+	dlsi_session_job_destroy(session, job);
+}
+
 /* The job whose submission is answered; NULL: it is over, or the answer is to an earlier one under its key. */
 static struct job *find_asked(const struct dlsi_session *session, const struct dlsi_id *id, const struct dlsi_id *token)
 {
@@ -197,8 +258,11 @@ void dlsi_session_accepted(struct dlsi_session *session, const struct dlsi_accep
 	if (!job || job->accepted)
 		return;
 	job->accepted = true;
+	if (job->attached)
+		job->count = record->count;
 	if (!job->over)
-		dlsi_link_notify(&session->link, DLSI_NOTICE_ACCEPTED, &job->id, 0, (struct dlsi_text){0});
+		dlsi_link_notify(&session->link, DLSI_NOTICE_ACCEPTED, &job->id, 0, (struct dlsi_text){0})
+			->notify.count = job->count;
 	if (job->taken.length || job->lost.length || dlsi_session_window_end(job) != job->told_end ||
 		dlsi_session_window_bytes(job) != job->told_bytes)
 		dlsi_session_mark_dirty(session, job, true);
@@ -211,7 +275,8 @@ void dlsi_session_refused(struct dlsi_session *session, const struct dlsi_refuse
 	if (!job)
 		return;
 	if (record->retry_after_ms && !job->over) {
-		session->specs[job->spec].sent = false; /* it may be what the master had no room for */
+		if (!job->attached)
+			session->specs[job->spec].sent = false; /* it may be what the master had no room for */
 		job->retry_ns = session->link.now_ns + record->retry_after_ms * DLSI_MILLISECOND_NS;
 		if (job->retry_ns < session->retry_ns)
 			session->retry_ns = job->retry_ns;

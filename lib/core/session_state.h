@@ -28,6 +28,7 @@ struct job {
 	int32_t priority;
 	int64_t deadline_ns; /* 0: none */
 	bool durable;
+	bool attached;    /* to a job that was submitted before: it has no specification here */
 	bool over;        /* for the program; kept until the master says so too */
 	bool accepted;    /* by the master of this connection */
 	int64_t retry_ns; /* when to submit again after a refusal for now; INT64_MAX: not */
@@ -84,6 +85,8 @@ void dlsi_session_post_spec(struct dlsi_session *session, uint32_t number);
 /* session_jobs.c: presenting jobs, and how they end */
 void dlsi_session_submit(struct dlsi_session *session, const struct dlsi_event *event);
 void dlsi_session_cancel(struct dlsi_session *session, const struct dlsi_event *event);
+void dlsi_session_attach(struct dlsi_session *session, const struct dlsi_event *event);
+void dlsi_session_detach(struct dlsi_session *session, const struct dlsi_event *event);
 void dlsi_session_post_submit(struct dlsi_session *session, struct job *job);
 void dlsi_session_post_cancel(struct dlsi_session *session, const struct job *job);
 void dlsi_session_accepted(struct dlsi_session *session, const struct dlsi_accepted *record);

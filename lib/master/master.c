@@ -1,6 +1,7 @@
 #include "master/master.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/random.h"
 #include "policy/roundrobin.h"
@@ -19,11 +20,13 @@ static void step(
 	dlsi_master_step(master_of(driver)->core, now_ns, event, effects);
 }
 
-/* The state machine has no effects of its own as long as it takes no durable jobs. */
 static void carry_out(struct dlsi_driver *driver, const struct dlsi_effect *effect)
 {
-	dlsi_ctx_log(
-		driver->ctx, DLS_LOG_ERROR, "master: asked for effect %d, which it does not know", (int)effect->kind);
+	if (effect->kind != DLSI_EFFECT_APPEND)
+		dlsi_ctx_log(driver->ctx, DLS_LOG_ERROR, "master: asked for effect %d, which it does not know",
+			(int)effect->kind);
+	else if (dlsi_durable_append(master_of(driver), effect))
+		driver->failure = DLS_ENOMEM;
 }
 
 static void broken(struct dlsi_driver *driver, int code)
@@ -34,6 +37,8 @@ static void broken(struct dlsi_driver *driver, int code)
 
 static int create_core(struct dls_master *master, struct dls_error *err)
 {
+	if (master->data)
+		return dlsi_durable_open(master, master->data, err);
 	master->config.cluster = dlsi_random_id();
 	master->config.seed = dlsi_random_u64();
 	return dlsi_master_create(&master->driver.ctx->alloc, &master->config, &master->core, err);
@@ -45,6 +50,7 @@ static int revive(struct dlsi_driver *driver)
 	struct dlsi_transport *transport;
 	int rc;
 
+	dlsi_durable_abandon(master);
 	dlsi_master_destroy(master->core, NULL);
 	master->core = NULL;
 	rc = create_core(master, NULL);
@@ -142,6 +148,8 @@ int dlsi_node_master_check(const struct dls_master_options *options, struct dls_
 		rc = choose_speculation(options, &config, &speculation, err);
 	if (rc == 0)
 		rc = check_bind(options, err);
+	if (rc == 0 && options->data)
+		rc = dlsi_file_check_folder(&dlsi_alloc_libc, options->data, err);
 	if (rc == 0)
 		rc = dlsi_master_create(&dlsi_alloc_libc, &config, &core, err);
 	dlsi_master_destroy(core, NULL);
@@ -166,11 +174,13 @@ static int listen(struct dls_master *master, struct dls_error *err)
 static void fini(struct dls_master *master)
 {
 	dlsi_driver_stop(&master->driver);
+	dlsi_durable_close(master);
 	dlsi_master_destroy(master->core, NULL);
 	dlsi_driver_fini(&master->driver);
 	cJSON_Delete(master->policy_params);
 	cJSON_Delete(master->speculation);
 	dlsi_plugins_close(master->plugins);
+	dlsi_free(&master->driver.ctx->alloc, master->data);
 	dlsi_free(&master->driver.ctx->alloc, master);
 }
 
@@ -184,7 +194,11 @@ int dlsi_node_master_create(struct dls_ctx *ctx, const struct dls_master_options
 		return dlsi_fail_memory(err);
 	dlsi_driver_init(&master->driver, ctx, &driver_ops);
 	configure(master, options);
-	rc = dlsi_plugins_open(&ctx->alloc, options->plugins, &master->plugins, err);
+	if (options->data)
+		master->data = dlsi_strdup(&ctx->alloc, options->data);
+	rc = options->data && !master->data ? dlsi_fail_memory(err) : 0;
+	if (rc == 0)
+		rc = dlsi_plugins_open(&ctx->alloc, options->plugins, &master->plugins, err);
 	if (rc == 0)
 		rc = choose_policy(options, master->plugins, &master->config, &master->policy_params, err);
 	if (rc == 0)

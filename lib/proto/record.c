@@ -99,6 +99,15 @@ static const struct dlsi_record_field SUBMIT_fields[] = {
 static const struct dlsi_record_field ACCEPTED_fields[] = {
 	FIELD(ID, dlsi_accepted, job, 0),
 	FIELD(ID, dlsi_accepted, token, 0),
+	FIELD(U64, dlsi_accepted, count, 0),
+};
+
+static const struct dlsi_record_field ATTACH_fields[] = {
+	FIELD(ID, dlsi_attach, job, 0),
+	FIELD(ID, dlsi_attach, token, 0),
+	FIELD(U64, dlsi_attach, window_end, 0),
+	FIELD(U64, dlsi_attach, window_bytes, 0),
+	FIELD(NUMBERS, dlsi_attach, received, 2 * DLSI_RECEIVED_RANGES),
 };
 
 static const struct dlsi_record_field REFUSED_fields[] = {

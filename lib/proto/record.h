@@ -63,6 +63,7 @@ uint64_t dlsi_numbers_at(const struct dlsi_numbers *numbers, uint32_t i);
 	X(LEAVE, 25, dlsi_leave)                                                                                       \
 	X(RESOURCE, 26, dlsi_resource_offer)                                                                           \
 	X(LABEL, 27, dlsi_label)                                                                                       \
+	X(ATTACH, 28, dlsi_attach)                                                                                     \
 	X(FOUND, 29, dlsi_found)                                                                                       \
 	X(CALL, 30, dlsi_call)                                                                                         \
 	X(SEEK, 31, dlsi_seek)                                                                                         \
@@ -177,6 +178,16 @@ struct dlsi_submit {
 struct dlsi_accepted {
 	struct dlsi_id job;
 	struct dlsi_id token; /* of the SUBMIT that this answers: under the same key there may be another on its way */
+	uint64_t count;       /* items of the job */
+};
+
+/* Client to master: the results of a durable job that was submitted before, by whomever. Answered as SUBMIT is. */
+struct dlsi_attach {
+	struct dlsi_id job;
+	struct dlsi_id token; /* returns in the answer */
+	uint64_t window_end;
+	uint64_t window_bytes;
+	struct dlsi_numbers received;
 };
 
 /* Says no to a job, or with a zero job to the whole message. */
@@ -423,6 +434,7 @@ struct dlsi_record {
 		struct dlsi_spec_record spec;
 		struct dlsi_submit submit;
 		struct dlsi_accepted accepted;
+		struct dlsi_attach attach;
 		struct dlsi_refused refused;
 		struct dlsi_job_record job;
 		struct dlsi_forget forget;

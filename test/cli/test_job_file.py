@@ -63,7 +63,7 @@ OPTIONS = {"tags": "tag", "labels": "label", "resources": "resource"}
 
 # Options about the program that submits, not about the job.
 PROGRAM = {"master", "connect-timeout", "data-bind", "insecure", "local", "devices", "threads", "cache-dir", "timeout"}
-PROGRAM |= {"top", "output", "progress", "quiet", "json", "log-level", "job"}
+PROGRAM |= {"detach", "top", "output", "progress", "quiet", "json", "log-level", "job"}
 
 
 @pytest.fixture(scope="module")

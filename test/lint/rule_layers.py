@@ -6,7 +6,7 @@ import source
 
 # A room includes itself and those of earlier floors, not its neighbours of the same floor (joined by "|"). The order has
 # its reasons in docs/ARCHITECTURE.md.
-FLOORS = "base proto core policy graph op reader rewrite kernel media device store net node model master|client|worker api".split()
+FLOORS = "base proto core policy graph op reader rewrite kernel media device store net ha node model master|client|worker api".split()
 FLOOR_OF = {room: number for number, floor in enumerate(FLOORS) for room in floor.split("|")}
 
 # First letters of a library's headers, and the only files or folders of lib/ that include them.
@@ -20,6 +20,7 @@ LIBRARIES = {
     "omp": ["kernel/parallel.c"],
     "onnx/": ["reader/"],
     "protobuf-c/": ["reader/"],
+    "raft": ["ha/"],
     "sodium": ["base/hash.c", "base/random.c"],
     "spng": ["media/"],
     "zmq": ["net/"],

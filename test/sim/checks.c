@@ -2,6 +2,7 @@
 #include "test/sim/sim.h"
 
 #include "base/ranges.h"
+#include "core/again.h"
 #include "core/change.h"
 #include <inttypes.h>
 
@@ -34,11 +35,22 @@ void sim_check_over(struct sim *sim)
 			job->delivered, job->count);
 }
 
+static void note_finals(struct dlsi_ranges *done, const struct dlsi_change *change)
+{
+	struct dlsi_result result = {
+		.first = change->items.first, .end = change->items.end, .again = change->items.again};
+	struct dlsi_finals finals = {.result = &result, .at = result.first};
+	struct dlsi_range range;
+	uint64_t added;
+
+	while (dlsi_finals_next(&finals, &range))
+		dlsi_ranges_add(done, range.first, range.end, &added);
+}
+
 /* A durable job that is done has every item in the log, and its end behind them. */
 static void check_log(struct sim *sim, const struct sim_job *job)
 {
 	struct dlsi_ranges done;
-	uint64_t added;
 	bool ended = false;
 
 	dlsi_ranges_init(&done, &dlsi_alloc_libc);
@@ -50,7 +62,7 @@ static void check_log(struct sim *sim, const struct sim_job *job)
 		if (!dlsi_id_equal(&change.job, &job->id))
 			continue;
 		if (change.kind == DLSI_CHANGE_ITEMS)
-			dlsi_ranges_add(&done, change.items.first, change.items.end, &added);
+			note_finals(&done, &change);
 		if (change.kind == DLSI_CHANGE_END) {
 			ended = true;
 			if (dlsi_ranges_total(&done) != job->count)
@@ -86,7 +98,7 @@ void sim_check_node(struct sim *sim, const struct sim_node *node)
 		sim_fail(sim, "%s has refused what it was told", name);
 }
 
-/* Durable jobs stay; nothing else does when all jobs are over. */
+/* Durable jobs and their results stay; nothing else does when all jobs are over. */
 static void check_master(struct sim *sim)
 {
 	struct dlsi_master_counts counts = dlsi_master_counts(sim->master.master);
@@ -107,7 +119,7 @@ static void check_master(struct sim *sim)
 			"the master has %" PRIu64 " workers, %" PRIu64 " clients, %" PRIu64 " handlers, %" PRIu64
 			" specifications",
 			counts.workers, counts.clients, counts.handlers, counts.specs);
-	if (sim->master.held != durable)
+	if (sim->master.held != durable + counts.kept_results)
 		sim_fail(sim, "the master is left with %" PRIu64 " payloads", sim->master.held);
 }
 

@@ -227,14 +227,12 @@ static void deliver(struct sim *sim, struct sim_node *node, const struct dlsi_ef
 		content->end != effect->deliver.page_end || effect->first < content->first ||
 		effect->end > content->end || effect->end > job->count)
 		sim_fail(sim, "a client gets a page that is not what its record says");
-	if (job->durable)
-		sim_fail(sim, "a durable job's results are delivered to a client");
 	for (uint64_t item = effect->first; item < effect->end; item++) {
 		if (has_received(job, item))
 			sim_fail(sim, "item %" PRIu64 " is delivered twice", item);
-		if (item >= job->next + job->window)
+		if ((job->durable ? effect->deliver.page_first : item) >= job->next + job->window)
 			sim_fail(sim, "item %" PRIu64 " is beyond the window", item);
-		check_failure(sim, job, effect->attempt, item);
+		check_failure(sim, job, content->attempt, item);
 		job->received[item / 8] |= (uint8_t)(1 << item % 8);
 		job->delivered++;
 		sim->delivered++;
@@ -309,10 +307,12 @@ static void ended(struct sim *sim, struct sim_node *node, const struct dlsi_effe
 		sim_fail(sim, "a job ends twice");
 	job->ended = true;
 	job->state = state;
-	if (state == DLSI_JOB_DONE && !job->durable && job->delivered != job->count)
+	if (state == DLSI_JOB_DONE && job->delivered != job->count)
 		sim_fail(sim, "a job is done with %" PRIu64 " of %" PRIu64 " items", job->delivered, job->count);
 	if (state == DLSI_JOB_CANCELLED && job->stopped)
 		return;
+	if (state == DLSI_JOB_FAILED && job->durable && effect->notify.code == DLS_ELIMIT)
+		return; /* a result was too large to be kept */
 	if (state == DLSI_JOB_FAILED ? !lacks_memory(sim, node, effect->notify.code)
 				     : state != (job->cancelled ? DLSI_JOB_CANCELLED : DLSI_JOB_DONE))
 		sim_fail(sim, "a job ends as %u with code %d", state, effect->notify.code);

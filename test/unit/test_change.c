@@ -24,7 +24,7 @@ static struct dlsi_change any_change(struct dlsi_rng *rng)
 	} else if (change.kind == DLSI_CHANGE_ITEMS) {
 		change.items.first = dlsi_rng_next(rng);
 		change.items.end = dlsi_rng_next(rng);
-		change.items.page_first = dlsi_rng_next(rng);
+		change.items.elapsed_ns = dlsi_rng_next(rng);
 	} else if (change.kind == DLSI_CHANGE_PAUSE) {
 		change.pause.paused = dlsi_rng_below(rng, 2);
 	} else if (change.kind == DLSI_CHANGE_PRIORITY) {

@@ -102,7 +102,7 @@ static void test_golden_bytes_of_every_kind(void **state)
 
 static void test_golden_bytes_of_the_header(void **state)
 {
-	static const uint8_t expected[DLSI_MESSAGE_HEADER_BYTES] = {'D', 'L', 'S', '1', 1, 0, 2, 0, 1, 0, 0, 0, 78, 0,
+	static const uint8_t expected[DLSI_MESSAGE_HEADER_BYTES] = {'D', 'L', 'S', '1', 1, 0, 2, 0, 1, 0, 0, 0, 86, 0,
 		0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 8, 7, 6, 5, 4, 3, 2, 1};
 	const struct dlsi_id cluster = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 	struct dlsi_record accepted = {.kind = DLSI_ACCEPTED}, data = {.kind = DLSI_DATA, .data = {.frames = 1}};

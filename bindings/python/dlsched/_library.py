@@ -92,6 +92,7 @@ class JobOptions(Sized):
         ("after_when", c_char_p),
         ("retries", POINTER(Retry)),
         ("no_speculation", c_int),
+        ("detached", c_int),
     ]
 
 
@@ -170,6 +171,9 @@ class MasterOptions(Sized):
         ("client_timeout_ms", c_uint32),
         ("policy_params", c_char_p),
         ("plugins", c_char_p),
+        ("job_memory_bytes", c_uint64),
+        ("speculation", c_char_p),
+        ("data", c_char_p),
     ]
 
 
