@@ -68,6 +68,7 @@ BAD = {
     "resources": AMOUNTS,
     "retries": [7, "error", ["error"], {7: 1}, {"a\0b": 1}, *({"error": rule} for rule in RULES)],
     "runs": [*COUNT, 2**32],
+    "speculate": FLAG,
     "state": TEXT,
     "tag": TEXT,
     "tags": NAMES,
