@@ -108,6 +108,8 @@ static const struct cli_option options[] = {
 		.verbs = 1u << RUN | 1u << LIST},
 	{"label", CLI_NAMES, VALUE(label), "NAME", "A label that workers of the job must have; once for each.",
 		FOR(RUN)},
+	{"prefer", CLI_NAMES, VALUE(prefer), "NAME",
+		"A label by which to choose among workers that are equally free; once for each.", FOR(RUN)},
 	{"resource", CLI_AMOUNTS, VALUE(resource), "NAME=AMOUNT",
 		"What each running task of the job takes of its worker; of admin tenant set: what all tasks of the "
 		"tenant may take together, its quota; once for each.",

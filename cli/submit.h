@@ -31,7 +31,7 @@ struct submit_values {
 	int64_t task_items;
 	const char *name;
 	struct cli_texts tag;
-	struct cli_texts label;
+	struct cli_texts label, prefer;
 	struct cli_amounts resource;
 	int64_t deadline_ms, time_limit_ms, item_time_limit_ms; /* 0: none */
 	struct cli_texts retry;                                 /* as cli/retries.h reads them */

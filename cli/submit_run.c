@@ -95,6 +95,8 @@ static void take_values(const struct run *run, const struct cli_retries *retries
 		options->tags = values->tag.at;
 	if (is_said(run, "label"))
 		options->labels = values->label.at;
+	if (is_said(run, "prefer"))
+		options->preferred_labels = values->prefer.at;
 	if (is_said(run, "resource"))
 		options->resources = values->resource.at;
 	if (is_said(run, "deadline"))

@@ -101,6 +101,9 @@ struct dls_job_options {
 	 * from this client later, so the job is one of a handler, and its inputs fit 64 KB with what describes them; a
 	 * result above 64 KB fails the job. The same key and number of items name the same job, whoever submits it. */
 	int detached;
+	/* Up to 16 labels that end with NULL: of the devices that could take a task and hold equally many, those whose
+	 * worker has more of these are taken first. NULL: none is better than another. */
+	const char *const *preferred_labels;
 };
 
 #define DLS_JOB_OPTIONS_INIT DLS_SIZED(struct dls_job_options)

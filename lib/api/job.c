@@ -57,6 +57,8 @@ static int check_placement(const struct dls_job_options *options, struct dls_err
 	int rc = dlsi_names_check("a label that a job asks for", options->labels, DLSI_CLASS_LABELS, err);
 
 	if (rc == 0)
+		rc = dlsi_names_check("a label that a job prefers", options->preferred_labels, DLSI_CLASS_LABELS, err);
+	if (rc == 0)
 		rc = dlsi_demand_check("a job", options->resources, err);
 	if (rc == 0 && (options->priority < -DLSI_PRIORITY || options->priority > DLSI_PRIORITY))
 		rc = dlsi_fail(err, DLS_EINVAL, "the job's priority is %d; it must be from -%d to %d",

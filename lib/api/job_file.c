@@ -21,7 +21,8 @@ struct description {
 	char *params, *model;
 	char **inputs;
 	size_t input_count;
-	const char *tags[DLSI_TAGS + 1], *labels[DLSI_CLASS_LABELS + 1], *after[DLSI_AFTER + 1];
+	const char *tags[DLSI_TAGS + 1], *labels[DLSI_CLASS_LABELS + 1], *preferred[DLSI_CLASS_LABELS + 1],
+		*after[DLSI_AFTER + 1];
 	struct dls_resource resources[DLSI_RESOURCE_KINDS + 1];
 	struct dls_retry retries[DLSI_FAILURES + 1];
 };
@@ -154,6 +155,7 @@ static int read_options(struct dlsi_json_reader *reader, struct description *to)
 		(uint64_t)dlsi_json_integer(reader, "item_time_limit_ms", 0, 0, DLSI_TIME_LIMIT_MS);
 	options->tags = read_texts(reader, "tags", to->tags, DLSI_TAGS);
 	options->labels = read_texts(reader, "labels", to->labels, DLSI_CLASS_LABELS);
+	options->preferred_labels = read_texts(reader, "preferred_labels", to->preferred, DLSI_CLASS_LABELS);
 	options->after = read_texts(reader, "after", to->after, DLSI_AFTER);
 	word = dlsi_json_choice(reader, "after_when", when, -1);
 	options->after_when = word < 0 ? NULL : when[word];
@@ -166,8 +168,8 @@ static int read_options(struct dlsi_json_reader *reader, struct description *to)
 static int read_object(const char *path, struct description *to, struct dls_error *err)
 {
 	static const char *const known[] = {"model", "handler", "params", "inputs", "tenant", "key", "name", "tags",
-		"priority", "task_items", "resources", "labels", "deadline_ms", "time_limit_ms", "item_time_limit_ms",
-		"after", "after_when", "retry", "speculate", NULL};
+		"priority", "task_items", "resources", "labels", "preferred_labels", "deadline_ms", "time_limit_ms",
+		"item_time_limit_ms", "after", "after_when", "retry", "speculate", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(to->json, path, known, err);
 	int rc = read_options(&reader, to);
 

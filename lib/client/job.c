@@ -15,6 +15,7 @@ static int write_spec(struct dls_job *job, const struct dls_job_options *options
 		.task_items = options->task_items,
 		.resources = options->resources,
 		.labels = options->labels,
+		.preferred_labels = options->preferred_labels,
 		.time_limit_ms = options->time_limit_ms,
 		.item_time_limit_ms = options->item_time_limit_ms,
 		.retries = options->retries,

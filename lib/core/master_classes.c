@@ -24,6 +24,15 @@ bool dlsi_class_suits(const struct class *class, const struct worker *worker)
 	return dlsi_resources_cover(&worker->capacity, &class->policy.demand);
 }
 
+unsigned dlsi_class_likes(const struct class *class, const struct worker *worker)
+{
+	unsigned count = 0;
+
+	for (uint16_t i = 0; i < class->preferred_count; i++)
+		count += has_label(worker, &class->preferred[i]);
+	return count;
+}
+
 static void count(struct class *class, const struct worker *worker, bool present)
 {
 	if (!dlsi_class_suits(class, worker))
@@ -88,22 +97,24 @@ static int read_demand(
 	return dlsi_kinds_read(master, what, resources, demand, err);
 }
 
-static int read_labels(struct dlsi_master *master, const cJSON *labels, struct class *class, struct dls_error *err)
+/* `what` names the list in errors. *keys_out is freed also after one. */
+static int read_labels(struct dlsi_master *master, const char *what, const cJSON *labels, struct dlsi_id **keys_out,
+	uint16_t *count_out, struct dls_error *err)
 {
 	int count = cJSON_GetArraySize(labels);
 	const cJSON *label;
 
 	if (count > DLSI_CLASS_LABELS)
 		return dlsi_fail(
-			err, DLS_ELIMIT, "the job specification: labels: a job asks for %d at most", DLSI_CLASS_LABELS);
-	class->labels = dlsi_calloc(master->alloc, (size_t)count + 1, sizeof *class->labels);
-	if (!class->labels)
+			err, DLS_ELIMIT, "the job specification: %s: a job names %d at most", what, DLSI_CLASS_LABELS);
+	*keys_out = dlsi_calloc(master->alloc, (size_t)count + 1, sizeof **keys_out);
+	if (!*keys_out)
 		return dlsi_fail_memory(err);
 	cJSON_ArrayForEach (label, labels) {
 		if (!cJSON_IsString(label) || !*label->valuestring || strlen(label->valuestring) > DLSI_NAME_BYTES)
 			return dlsi_fail(
-				err, DLS_EINVAL, "the job specification: labels: each is a text of 1 to 255 bytes");
-		class->labels[class->label_count++] = dlsi_hash_key(label->valuestring, strlen(label->valuestring));
+				err, DLS_EINVAL, "the job specification: %s: each is a text of 1 to 255 bytes", what);
+		(*keys_out)[(*count_out)++] = dlsi_hash_key(label->valuestring, strlen(label->valuestring));
 	}
 	return 0;
 }
@@ -117,11 +128,13 @@ static void destroy(struct dlsi_master *master, struct class *class)
 	dlsi_handler_unref(master, class->handler);
 	dlsi_heap_fini(&class->policy.queues);
 	dlsi_free(master->alloc, class->labels);
+	dlsi_free(master->alloc, class->preferred);
 	dlsi_free(master->alloc, class);
 }
 
 static int create(struct dlsi_master *master, struct dlsi_text handler, const struct dlsi_id *key,
-	const cJSON *resources, const cJSON *labels, struct class **class_out, struct dls_error *err)
+	const cJSON *resources, const cJSON *labels, const cJSON *preferred, struct class **class_out,
+	struct dls_error *err)
 {
 	struct class *class = dlsi_calloc(master->alloc, 1, sizeof *class);
 	int rc;
@@ -140,7 +153,10 @@ static int create(struct dlsi_master *master, struct dlsi_text handler, const st
 	if (class->handler)
 		class->policy.handler = class->handler->name;
 	if (rc == 0)
-		rc = read_labels(master, labels, class, err);
+		rc = read_labels(master, "labels", labels, &class->labels, &class->label_count, err);
+	if (rc == 0)
+		rc = read_labels(
+			master, "preferred_labels", preferred, &class->preferred, &class->preferred_count, err);
 	if (rc == 0 && dlsi_map_put(&master->class_by_key, key, class))
 		rc = dlsi_fail_memory(err);
 	if (rc) {
@@ -155,7 +171,7 @@ static int create(struct dlsi_master *master, struct dlsi_text handler, const st
 /* The key of what the members say: as text, in the order in which they are written. */
 static int find_key(const struct dlsi_alloc *alloc, const cJSON *spec, struct dlsi_id *key_out, struct dls_error *err)
 {
-	static const char *const members[] = {"handler", "model", "resources", "labels"};
+	static const char *const members[] = {"handler", "model", "resources", "labels", "preferred_labels"};
 	cJSON *part = cJSON_CreateObject();
 	char *text;
 
@@ -175,7 +191,7 @@ static int find_key(const struct dlsi_alloc *alloc, const cJSON *spec, struct dl
 }
 
 int dlsi_class_intern(struct dlsi_master *master, const cJSON *spec, struct dlsi_text handler, const cJSON *resources,
-	const cJSON *labels, struct class **class_out, struct dls_error *err)
+	const cJSON *labels, const cJSON *preferred, struct class **class_out, struct dls_error *err)
 {
 	struct dlsi_id key;
 	struct class *class;
@@ -189,7 +205,7 @@ int dlsi_class_intern(struct dlsi_master *master, const cJSON *spec, struct dlsi
 		*class_out = class;
 		return 0;
 	}
-	rc = create(master, handler, &key, resources, labels, class_out, err);
+	rc = create(master, handler, &key, resources, labels, preferred, class_out, err);
 	if (rc == 0)
 		dlsi_list_each (node, &master->workers) {
 			const struct worker *worker = dlsi_list_entry(node, struct worker, node);

@@ -8,6 +8,8 @@
  * has. */
 #include "core/master_places.h"
 
+enum { DEVICES = 64, LOOKED_AT = 256 };
+
 void dlsi_device_place(struct dlsi_master *master, struct device *device)
 {
 	uint32_t held = device->policy.held;
@@ -128,21 +130,48 @@ bool dlsi_device_would_take(const struct device *device, const struct class *cla
 
 _Static_assert(DLSI_DEVICE_CREDITS <= 64, "a bit of `loads` each");
 
-/* Those of a list that can take a task, up to the limit. */
-static size_t collect(
-	const struct dlsi_list *list, const struct class *class, struct dlsi_policy_device **devices, size_t limit)
+/* Devices that could be given a task, the best first. */
+struct choice {
+	struct dlsi_policy_device **devices;
+	size_t count, limit;
+	unsigned liked[DEVICES]; /* how much each is preferred */
+};
+
+/* Behind those that are as good. */
+static void add(struct choice *choice, struct device *device, unsigned liked, size_t from)
 {
-	size_t count = 0;
+	size_t at = choice->count < choice->limit ? choice->count : choice->limit - 1;
+
+	if (choice->count == choice->limit && (from == choice->count || choice->liked[at] >= liked))
+		return;
+	for (; at > from && choice->liked[at - 1] < liked; at--) {
+		choice->devices[at] = choice->devices[at - 1];
+		choice->liked[at] = choice->liked[at - 1];
+	}
+	choice->devices[at] = &device->policy;
+	choice->liked[at] = liked;
+	choice->count += choice->count < choice->limit;
+}
+
+/* Those of a list that can take a task. Where some are preferred, those that are so most of the ones looked at. */
+static void collect(const struct dlsi_list *list, const struct class *class, struct choice *choice)
+{
+	size_t from = choice->count;
+	unsigned looked_at = 0, enough = 0;
 
 	dlsi_list_each (node, list) {
 		struct device *device = dlsi_list_entry(node, struct device, node);
+		unsigned liked;
 
-		if (count == limit)
-			break;
-		if (dlsi_device_can_take(device, class))
-			devices[count++] = &device->policy;
+		if (from + enough == choice->limit || looked_at == LOOKED_AT)
+			return;
+		if (!dlsi_device_can_take(device, class))
+			continue;
+		liked = dlsi_class_likes(class, device->worker);
+		add(choice, device, liked, from);
+		enough += liked == class->preferred_count;
+		looked_at++;
 	}
-	return count;
 }
 
 size_t dlsi_devices_for(
@@ -150,18 +179,18 @@ size_t dlsi_devices_for(
 {
 	bool may = class->handler->free_devices && class->found_none != master->openings;
 	uint64_t loads = may ? master->loads : 0;
-	size_t count = 0;
+	struct choice choice = {.devices = devices, .limit = limit};
 
-	for (; loads && count < limit; loads &= loads - 1) {
+	for (; loads && choice.count < limit; loads &= loads - 1) {
 		unsigned held = (unsigned)__builtin_ctzll(loads);
 
-		count += collect(&master->loaded[held], class, devices + count, limit - count);
+		collect(&master->loaded[held], class, &choice);
 		if (dlsi_list_empty(&master->loaded[held]))
 			master->loads &= ~(UINT64_C(1) << held);
 	}
-	if (!count)
+	if (!choice.count)
 		class->found_none = master->openings;
-	return count;
+	return choice.count;
 }
 
 struct device *dlsi_device_least_loaded(struct dlsi_master *master, struct class *class)

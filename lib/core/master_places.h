@@ -17,11 +17,14 @@ int dlsi_kinds_read(struct dlsi_master *master, const char *what, const cJSON *j
 void dlsi_kinds_unref(struct dlsi_master *master, const struct dlsi_resources *amounts);
 const char *dlsi_kind_name(const struct dlsi_master *master, unsigned kind); /* NULL: there is none */
 
-/* master_classes.c: what specifications ask of a worker. The class of a specification, with a reference: `resources`
- * and `labels` are those members, NULL for none. Errors: DLS_EINVAL, DLS_ELIMIT, DLS_ENOMEM. */
+/* master_classes.c: what specifications ask of a worker. The class of a specification, with a reference: `resources`,
+ * `labels` and `preferred` are those members, NULL for none. Errors: DLS_EINVAL, DLS_ELIMIT, DLS_ENOMEM. */
 int dlsi_class_intern(struct dlsi_master *master, const cJSON *spec, struct dlsi_text handler, const cJSON *resources,
-	const cJSON *labels, struct class **class_out, struct dls_error *err);
+	const cJSON *labels, const cJSON *preferred, struct class **class_out, struct dls_error *err);
 void dlsi_class_unref(struct dlsi_master *master, struct class *class);
+
+/* How many of the labels that it prefers the worker has. */
+unsigned dlsi_class_likes(const struct class *class, const struct worker *worker);
 
 /* Whether the worker could run a task of the class if it had nothing else to do. */
 bool dlsi_class_suits(const struct class *class, const struct worker *worker);
@@ -69,8 +72,8 @@ bool dlsi_device_can_take(const struct device *device, const struct class *class
 /* The same, if it held nothing. */
 bool dlsi_device_would_take(const struct device *device, const struct class *class);
 
-/* Devices that can take a task of the class now, up to `limit`, those with the fewest tasks first, of equal ones those
- * served longest ago. Returns how many. */
+/* Devices that can take a task of the class now, up to `limit`, at most 64: those with the fewest tasks first, of equal
+ * ones those with more of the labels that it prefers, then those served longest ago. Returns how many. */
 size_t dlsi_devices_for(
 	struct dlsi_master *master, struct class *class, struct dlsi_policy_device **devices, size_t limit);
 struct device *dlsi_device_least_loaded(struct dlsi_master *master, struct class *class); /* the first; NULL: none */

@@ -30,12 +30,13 @@ static int read_retry(
 static int read_members(struct dlsi_master *master, const cJSON *json, struct spec *spec, struct dls_error *err)
 {
 	static const char *const known[] = {"handler", "params", "model", "task_items", "resources", "labels",
-		"time_limit_ms", "item_time_limit_ms", "speculate", "retry", NULL};
+		"preferred_labels", "time_limit_ms", "item_time_limit_ms", "speculate", "retry", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(json, "the job specification", known, err);
 	const char *handler = dlsi_json_text(&reader, "handler", NULL);
 	const cJSON *model = dlsi_json_object(&reader, "model");
 	const cJSON *resources = dlsi_json_object(&reader, "resources"), *labels = dlsi_json_array(&reader, "labels"),
-		    *retry = dlsi_json_object(&reader, "retry");
+		    *retry = dlsi_json_object(&reader, "retry"),
+		    *preferred = dlsi_json_array(&reader, "preferred_labels");
 
 	if (model) {
 		if (handler && reader.rc == 0)
@@ -56,7 +57,7 @@ static int read_members(struct dlsi_master *master, const cJSON *json, struct sp
 	spec->model = model ? dlsi_model_ref(master, model) : NULL;
 	if (model && !spec->model)
 		return dlsi_fail_memory(err);
-	return dlsi_class_intern(master, json, dlsi_text_of(handler), resources, labels, &spec->class, err);
+	return dlsi_class_intern(master, json, dlsi_text_of(handler), resources, labels, preferred, &spec->class, err);
 }
 
 static int read_spec(struct dlsi_master *master, struct spec *spec, struct dls_error *err)

@@ -219,8 +219,8 @@ struct class
 	uint64_t uses;
 	struct dlsi_policy_class policy;
 	struct handler *handler;
-	struct dlsi_id *labels;
-	uint16_t label_count;
+	struct dlsi_id *labels, *preferred;
+	uint16_t label_count, preferred_count;
 	uint32_t workers, devices; /* connected ones that suit it */
 	struct dlsi_lateness lateness;
 	uint64_t found_none; /* master->openings when no device could take a task; none can until there are more */

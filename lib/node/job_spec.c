@@ -57,6 +57,7 @@ static bool add_demands(cJSON *json, const struct dlsi_job_spec *spec)
 	       dlsi_json_add_resources(json, "resources", spec->resources) &&
 	       dlsi_json_add_names(json, "labels", spec->labels) &&
 	       (!spec->no_speculation || cJSON_AddFalseToObject(json, "speculate")) &&
+	       dlsi_json_add_names(json, "preferred_labels", spec->preferred_labels) &&
 	       (!spec->time_limit_ms || cJSON_AddNumberToObject(json, "time_limit_ms", (double)spec->time_limit_ms)) &&
 	       (!spec->item_time_limit_ms ||
 		       cJSON_AddNumberToObject(json, "item_time_limit_ms", (double)spec->item_time_limit_ms)) &&
@@ -117,7 +118,7 @@ static int read_object(
 	const struct dlsi_alloc *alloc, const cJSON *json, struct dlsi_job_spec *spec, struct dls_error *err)
 {
 	static const char *const known[] = {"handler", "model", "params", "task_items", "resources", "labels",
-		"time_limit_ms", "item_time_limit_ms", "speculate", "retry", NULL};
+		"preferred_labels", "time_limit_ms", "item_time_limit_ms", "speculate", "retry", NULL};
 	struct dlsi_json_reader reader = dlsi_json_read(json, what, known, err);
 	const char *handler = dlsi_json_text(&reader, "handler", NULL);
 	const cJSON *model = dlsi_json_object(&reader, "model"), *params = dlsi_json_object(&reader, "params"), *retry;

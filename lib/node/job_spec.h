@@ -2,7 +2,7 @@
  * by, and passes it on.
  *
  *   {"handler": NAME, "params": {...}, "task_items": N, "resources": {NAME: AMOUNT}, "labels": [NAME],
- *    "time_limit_ms": N, "item_time_limit_ms": N, "speculate": false,
+ *    "preferred_labels": [NAME], "time_limit_ms": N, "item_time_limit_ms": N, "speculate": false,
  *    "retry": {...} (core/retry_rules.h)}
  *   {"model": {"bundle": HASH, "bytes": N}, ...}
  *
@@ -26,7 +26,7 @@ struct dlsi_job_spec {
 	/* The master's alone, so not read. As in dls_job_options. */
 	uint64_t time_limit_ms;
 	const struct dls_resource *resources;
-	const char *const *labels;
+	const char *const *labels, *const *preferred_labels;
 	bool no_speculation;
 };
 

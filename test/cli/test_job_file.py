@@ -12,7 +12,7 @@ GOOD = [
     {"handler": "h", "params": {"x": [1, {"y": None}]}},
     {"handler": "h", "inputs": []},
     {"handler": "h", "inputs": ["a", "b/c"]},
-    {"handler": "h", "tenant": "anna", "key": "k", "name": "n", "tags": [], "labels": ["l"]},
+    {"handler": "h", "tenant": "anna", "key": "k", "name": "n", "tags": [], "labels": ["l"], "preferred_labels": ["m"]},
     {"handler": "h", "tags": ["t" * 63], "priority": -1000000, "task_items": 4096},
     {"handler": "h", "priority": 1000000.0, "resources": {"cores": 0.5, "licences": 2}},
     {"handler": "h", "deadline_ms": 315360000000, "time_limit_ms": 0, "item_time_limit_ms": 1},
@@ -59,7 +59,7 @@ BAD = [
 
 # Keys of a job file and the options that say the same; the model and the inputs stand without an option.
 OPERANDS = {"model", "inputs"}
-OPTIONS = {"tags": "tag", "labels": "label", "resources": "resource"}
+OPTIONS = {"tags": "tag", "labels": "label", "preferred_labels": "prefer", "resources": "resource"}
 
 # Options about the program that submits, not about the job.
 PROGRAM = {"master", "connect-timeout", "data-bind", "insecure", "local", "devices", "threads", "cache-dir", "timeout"}

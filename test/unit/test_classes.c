@@ -79,6 +79,52 @@ static void test_labels_choose_workers(void **state)
 	unit_machine_fini(&master);
 }
 
+/* Of equally free workers the one with more of the labels is first; nobody waits for it while another is free. */
+static void test_preferred_labels_choose_among_equals(void **state)
+{
+	struct unit_machine master;
+	struct dlsi_assign first;
+
+	(void)state;
+	begin(&master);
+	register_worker(&master, WORKER, "one", (struct offer){1, 1, NULL, 0, "zone=a"});
+	register_worker(&master, OTHER, "two", (struct offer){1, 1, NULL, 0, "zone=b"});
+	unit_machine_say(&master, CLIENT,
+		unit_spec(1, "{\"handler\":\"work\",\"task_items\":1,\"preferred_labels\":[\"zone=b\",\"zone=c\"]}"));
+	unit_machine_say(&master, CLIENT, unit_submit(1, 1, 1));
+	assert_int_equal(assigned(&master, WORKER), 0);
+	assert_int_equal(assigned(&master, OTHER), 1);
+	first = unit_assigned(&master, OTHER, 0);
+	unit_machine_say(&master, CLIENT, unit_submit(2, 1, 20));
+	assert_int_equal(assigned(&master, WORKER), 1);
+	assert_int_equal(assigned(&master, OTHER), 0);
+	unit_machine_say(&master, OTHER, unit_result(&first, 100, false));
+	assert_int_equal(assigned(&master, OTHER), 1);
+	unit_machine_fini(&master);
+}
+
+/* Among many that are free, and not only of those that have been free for longest. */
+static void test_the_preferred_one_of_many(void **state)
+{
+	enum { WORKERS = 100 };
+	struct unit_machine master;
+	char name[8];
+
+	(void)state;
+	begin(&master);
+	for (uint32_t i = 1; i <= WORKERS; i++) {
+		snprintf(name, sizeof name, "w%u", i);
+		register_worker(&master, i, name, (struct offer){1, 8, NULL, 0, i == WORKERS - 1 ? "fast" : "slow"});
+	}
+	unit_machine_say(&master, CLIENT,
+		unit_spec(1, "{\"handler\":\"work\",\"task_items\":1,\"preferred_labels\":[\"fast\"]}"));
+	unit_machine_say(&master, CLIENT, unit_submit(1, 1, WORKERS - 1));
+	assert_int_equal(assigned(&master, WORKERS - 1), 1);
+	for (uint32_t i = 1; i <= WORKERS; i++)
+		assert_true(assigned(&master, i) <= 1);
+	unit_machine_fini(&master);
+}
+
 /* Three devices share two of something, and a task takes one: two devices run such tasks, the third none; when all of
  * one device's are over, the third gets some. */
 static void test_devices_share_what_their_worker_has(void **state)
@@ -143,6 +189,7 @@ static void test_what_fits_nowhere_is_said_at_once(void **state)
 		{"{\"handler\":\"work\",\"resources\":{\"devices\":1}}", "devices", DLS_EINVAL},
 		{"{\"handler\":\"work\",\"labels\":[1]}", "labels", DLS_EINVAL},
 		{"{\"handler\":\"work\",\"labels\":{}}", "labels", DLS_EINVAL},
+		{"{\"handler\":\"work\",\"preferred_labels\":[\"\"]}", "preferred_labels", DLS_EINVAL},
 	};
 	struct unit_machine master;
 	struct dlsi_record record;
@@ -204,7 +251,7 @@ static void test_workers_that_offer_what_cannot_be(void **state)
 	unit_machine_fini(&master);
 }
 
-UNIT_MAIN(test_labels_choose_workers, test_devices_share_what_their_worker_has,
-	test_what_waits_at_a_device_takes_nothing, test_half_a_core_is_an_amount,
-	test_what_fits_nowhere_is_said_at_once, test_kinds_of_resources_are_bounded,
+UNIT_MAIN(test_labels_choose_workers, test_preferred_labels_choose_among_equals, test_the_preferred_one_of_many,
+	test_devices_share_what_their_worker_has, test_what_waits_at_a_device_takes_nothing,
+	test_half_a_core_is_an_amount, test_what_fits_nowhere_is_said_at_once, test_kinds_of_resources_are_bounded,
 	test_workers_that_offer_what_cannot_be)

@@ -93,6 +93,7 @@ class JobOptions(Sized):
         ("retries", POINTER(Retry)),
         ("no_speculation", c_int),
         ("detached", c_int),
+        ("preferred_labels", POINTER(c_char_p)),
     ]
 
 

@@ -75,13 +75,15 @@ class Client(Handle):
         after_when=None,
         retries=None,
         speculate=True,
+        preferred_labels=None,
     ):
         """A new job for a model folder, or for the handlers that workers registered under a name.
 
         `params` is a dict for the handler. Of another client the same under this `key` is ended by this one, another EEXISTS.
         `task_items` is how many items go to a worker at once (0: chosen from the measured time of an item).
         jobs() finds it by its `name` and by each of its `tags`. `resources` are amounts by name that each of its tasks
-        takes of a worker while it runs, {"cores": 2}; `labels` are those that a worker must have.
+        takes of a worker while it runs, {"cores": 2}; `labels` are those that a worker must have,
+        `preferred_labels` those by which it is chosen among workers that are equally free.
 
         `deadline` is in how many seconds from submit() it must be done, `time_limit` how many it may take once it may
         run, or it fails with EEXPIRED; `item_time_limit` how many a task may take for each of its items, or those fail
@@ -110,6 +112,7 @@ class Client(Handle):
             after_when=options.text("after_when", after_when),
             retries=options.retries("retries", retries),
             no_speculation=not options.flag("speculate", speculate),
+            preferred_labels=options.names("preferred_labels", preferred_labels),
         )
         with self._use() as pointer:
             job = Job(create(lib.dls_job_create, pointer, said), self, self._jobs.discard)
