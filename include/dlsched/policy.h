@@ -44,6 +44,7 @@ struct dls_policy_device {
 	uint32_t credits; /* tasks that it may hold */
 	uint64_t wait_ns; /* until it has done what it holds, as far as that is known */
 	uint64_t item_ns; /* that an item of the queue then takes; 0: it has never finished one */
+	uint64_t load_ns; /* that it takes before to load the queue's model; 0: it has it, or that is not known */
 };
 
 /* Jobs of one tenant that ask for the same of a device. */

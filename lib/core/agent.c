@@ -474,10 +474,22 @@ static void take_record(
 	dlsi_releases_add(&agent->link.releases, payload);
 }
 
+/* Nobody need be told later: who registers again is taken to have nothing loaded. */
+static void post_unloaded(struct dlsi_agent *agent, const struct dlsi_event *event)
+{
+	struct dlsi_record record = {.kind = DLSI_UNLOADED};
+
+	for (unsigned i = 0; i < event->executed.unloaded_count && agent->link.state == DLSI_LINK_UP; i++) {
+		record.unloaded = (struct dlsi_unloaded){event->executed.device, event->executed.unloaded[i]};
+		dlsi_agent_post(agent, &record);
+	}
+}
+
 static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *event)
 {
 	struct task *task = dlsi_agent_find_task(agent, event->attempt);
 
+	post_unloaded(agent, event);
 	if (!task || task->finished) {
 		dlsi_releases_add(&agent->link.releases, event->executed.payload);
 		agent->link.refused++;
@@ -494,6 +506,7 @@ static void take_executed(struct dlsi_agent *agent, const struct dlsi_event *eve
 	task->result.end -= event->executed.left;
 	task->result.bytes = task->payload.bytes;
 	task->result.elapsed_ns = event->executed.elapsed_ns;
+	task->result.load_ns = event->executed.load_ns;
 	task->result.failed = event->executed.failed;
 	task->result.offer = event->executed.offer;
 	task->result.frames = event->executed.offer.length == 0;

@@ -51,6 +51,10 @@ struct dlsi_event {
 			struct dlsi_payload payload;
 			struct dlsi_blob offer; /* length 0: the payload travels inside RESULT */
 			uint64_t elapsed_ns;
+			uint64_t load_ns; /* that the device took before, to load the job's model; 0: it had it */
+			const struct dlsi_hash *unloaded; /* models that it does not have any more */
+			unsigned unloaded_count;
+			uint16_t device;
 			uint32_t failed; /* items */
 			uint32_t left; /* items at its end that it has not run since it was recalled; fewer than all */
 			struct dlsi_numbers again; /* as in RESULT */

@@ -306,6 +306,9 @@ static bool take_from_worker(struct dlsi_master *master, struct worker *worker, 
 	switch (record->kind) {
 	case DLSI_RESULT:
 		return dlsi_task_result(master, worker, &record->result, payload);
+	case DLSI_UNLOADED:
+		dlsi_worker_unloaded(worker, &record->unloaded);
+		return true;
 	case DLSI_HANDBACK:
 		dlsi_worker_handback(master, worker, &record->handback);
 		return true;

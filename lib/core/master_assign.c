@@ -61,7 +61,8 @@ static enum answer assign_one(struct dlsi_master *master, const struct dlsi_poli
 	return GIVEN;
 }
 
-bool dlsi_master_assign(struct dlsi_master *master)
+/* The policy sees each of them as a turn of its own. True if there is more to decide than one turn may. */
+static bool assign_all(struct dlsi_master *master)
 {
 	struct dlsi_policy_view view;
 
@@ -79,4 +80,13 @@ bool dlsi_master_assign(struct dlsi_master *master)
 			return answer == NEXT_TURN;
 	}
 	return true;
+}
+
+bool dlsi_master_assign(struct dlsi_master *master)
+{
+	master->relaxed = master->held_back = false;
+	if (assign_all(master))
+		return true;
+	master->relaxed = true;
+	return master->held_back && assign_all(master);
 }

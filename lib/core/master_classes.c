@@ -190,6 +190,15 @@ static int find_key(const struct dlsi_alloc *alloc, const cJSON *spec, struct dl
 	return 0;
 }
 
+/* What the specification says of it is checked by workers. */
+static void find_model(const cJSON *spec, struct class *class)
+{
+	const cJSON *object = cJSON_GetObjectItemCaseSensitive(spec, "model");
+	const char *bundle = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, "bundle"));
+
+	class->has_model = bundle && dlsi_unhex(bundle, DLSI_HASH_BYTES, class->model.bytes);
+}
+
 int dlsi_class_intern(struct dlsi_master *master, const cJSON *spec, struct dlsi_text handler, const cJSON *resources,
 	const cJSON *labels, const cJSON *preferred, struct class **class_out, struct dls_error *err)
 {
@@ -206,6 +215,8 @@ int dlsi_class_intern(struct dlsi_master *master, const cJSON *spec, struct dlsi
 		return 0;
 	}
 	rc = create(master, handler, &key, resources, labels, preferred, class_out, err);
+	if (rc == 0)
+		find_model(spec, *class_out);
 	if (rc == 0)
 		dlsi_list_each (node, &master->workers) {
 			const struct worker *worker = dlsi_list_entry(node, struct worker, node);

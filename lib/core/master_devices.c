@@ -8,7 +8,7 @@
  * has. */
 #include "core/master_places.h"
 
-enum { DEVICES = 64, LOOKED_AT = 256 };
+enum { DEVICES = 64, LOOKED_AT = 256, LOADS_WAITED = 8 };
 
 void dlsi_device_place(struct dlsi_master *master, struct device *device)
 {
@@ -56,8 +56,10 @@ bool dlsi_device_hold(struct dlsi_master *master, struct device *device, struct 
 		service = dlsi_service_create(master, device, queue->class);
 	if (!service || !dlsi_stake_add(master, device->worker, &queue->policy))
 		return false;
-	if (!service->held++)
+	dlsi_service_hold(master, service, 1);
+	if (service->held == 1)
 		reserve(master, device);
+	queue->class->served_ns = master->now_ns;
 	if (!device->policy.held++)
 		device->turned_ns = master->now_ns;
 	device->planned_ns += planned_ns;
@@ -69,7 +71,8 @@ void dlsi_device_free(struct dlsi_master *master, struct device *device, struct 
 {
 	struct service *service = dlsi_device_service(device, queue->class);
 
-	if (!--service->held)
+	dlsi_service_hold(master, service, -1);
+	if (!service->held)
 		reserve(master, device);
 	dlsi_stake_remove(master, device->worker, &queue->policy);
 	device->policy.held--;
@@ -130,6 +133,15 @@ bool dlsi_device_would_take(const struct device *device, const struct class *cla
 
 _Static_assert(DLSI_DEVICE_CREDITS <= 64, "a bit of `loads` each");
 
+/* Whether it could, and would not load for what it holds another model than that of the class: what it then has is not
+ * known. */
+static bool is_candidate(const struct device *device, const struct class *class)
+{
+	const struct service *service = device->loading ? dlsi_device_service(device, class) : NULL;
+
+	return dlsi_device_can_take(device, class) && (!device->loading || (service && service->loading));
+}
+
 /* Devices that could be given a task, the best first. */
 struct choice {
 	struct dlsi_policy_device **devices;
@@ -165,7 +177,7 @@ static void collect(const struct dlsi_list *list, const struct class *class, str
 
 		if (from + enough == choice->limit || looked_at == LOOKED_AT)
 			return;
-		if (!dlsi_device_can_take(device, class))
+		if (!is_candidate(device, class))
 			continue;
 		liked = dlsi_class_likes(class, device->worker);
 		add(choice, device, liked, from);
@@ -174,22 +186,63 @@ static void collect(const struct dlsi_list *list, const struct class *class, str
 	}
 }
 
-size_t dlsi_devices_for(
-	struct dlsi_master *master, struct class *class, struct dlsi_policy_device **devices, size_t limit)
+static void collect_all(struct dlsi_master *master, struct class *class, struct choice *choice)
 {
 	bool may = class->handler->free_devices && class->found_none != master->openings;
 	uint64_t loads = may ? master->loads : 0;
-	struct choice choice = {.devices = devices, .limit = limit};
 
-	for (; loads && choice.count < limit; loads &= loads - 1) {
+	for (; loads && choice->count < choice->limit; loads &= loads - 1) {
 		unsigned held = (unsigned)__builtin_ctzll(loads);
 
-		collect(&master->loaded[held], class, &choice);
+		collect(&master->loaded[held], class, choice);
 		if (dlsi_list_empty(&master->loaded[held]))
 			master->loads &= ~(UINT64_C(1) << held);
 	}
-	if (!choice.count)
+	if (!choice->count)
 		class->found_none = master->openings;
+}
+
+/* Those that have the model, with the fewest tasks first. */
+static void collect_loaded(const struct class *class, struct choice *choice)
+{
+	unsigned looked_at = 0;
+
+	dlsi_list_each (node, &class->services) {
+		const struct service *service = dlsi_list_entry(node, struct service, class_node);
+
+		if (!service->loaded || looked_at++ == LOOKED_AT)
+			return;
+		if (is_candidate(service->device, class))
+			add(choice, service->device, DLSI_DEVICE_CREDITS - service->device->policy.held, 0);
+	}
+}
+
+/* Whether what waits takes those that have the model longer than another load. */
+static bool is_worth_a_load(const struct class *class)
+{
+	uint64_t item_ns = class->fastest ? class->fastest->measured.item_ns : 0;
+
+	return !class->loaded || (double)class->ready * (double)item_ns > (double)class->load_ns * class->loaded;
+}
+
+size_t dlsi_devices_for(
+	struct dlsi_master *master, struct class *class, struct dlsi_policy_device **devices, size_t limit)
+{
+	struct choice choice = {.devices = devices, .limit = limit};
+	int64_t waited_ns = master->now_ns - class->served_ns;
+
+	if (class->load_ns)
+		collect_loaded(class, &choice);
+	if (choice.count && !devices[0]->held)
+		return choice.count;
+	if ((uint64_t)waited_ns / LOADS_WAITED >= class->load_ns) {
+		choice.count = 0;
+		collect_all(master, class, &choice);
+	} else if (!choice.count && master->relaxed && is_worth_a_load(class)) {
+		collect(&master->loaded[0], class, &choice);
+	} else if (!choice.count) {
+		master->held_back = true;
+	}
 	return choice.count;
 }
 

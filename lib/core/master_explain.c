@@ -193,6 +193,13 @@ static void explain_devices(struct explanation *to)
 
 	if (!class->workers || dlsi_device_least_loaded(to->request->master, class))
 		return;
+	if (!dlsi_list_empty(&master->loaded[0]) && class->load_ns) {
+		add(to, "model",
+			"devices that are free have not loaded its model, which takes %.2g s; it waits for one of the "
+			"%" PRIu32 " that have",
+			(double)class->load_ns / 1e9, class->loaded);
+		return;
+	}
 	list = cJSON_AddArrayToObject(
 		add(to, "devices_full",
 			"all %" PRIu32 " devices that can run it have as many tasks as they may have at once, or too "

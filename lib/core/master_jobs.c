@@ -129,6 +129,8 @@ void dlsi_job_withdraw(struct dlsi_master *master, struct job *job)
 {
 	const struct exchange *exchange = &master->exchange;
 
+	if (job->offered)
+		job->spec->class->ready -= job->policy.ready;
 	if (job->offered && exchange->leaving)
 		exchange->from.ops->idle(exchange->from.policy, &job->policy);
 	else if (job->offered)
@@ -478,15 +480,19 @@ enum held_back dlsi_job_held_back(const struct job *job)
 void dlsi_job_refresh(struct dlsi_master *master, struct job *job)
 {
 	struct dlsi_range next = dlsi_job_fresh(job);
+	uint64_t before = job->policy.ready;
 	bool ready;
 
 	job->policy.ready = dlsi_job_run(job)->retry_items + (next.end - next.first);
 	ready = job->state == DLSI_JOB_ACTIVE && !job->ending && !job->paused && !job->waits && job->policy.ready &&
 		dlsi_job_held_back(job) == HELD_BACK_NOT;
+	if (job->offered)
+		job->spec->class->ready += job->policy.ready - before;
 	if (!ready) {
 		dlsi_job_withdraw(master, job);
 	} else if (!job->offered && !master->exchange.leaving) { /* else it is when all have left */
 		job->offered = true;
+		job->spec->class->ready += job->policy.ready;
 		master->policy_ops->ready(master->policy, &job->policy);
 	}
 }

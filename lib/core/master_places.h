@@ -73,7 +73,12 @@ bool dlsi_device_can_take(const struct device *device, const struct class *class
 bool dlsi_device_would_take(const struct device *device, const struct class *class);
 
 /* Devices that can take a task of the class now, up to `limit`, at most 64: those with the fewest tasks first, of equal
- * ones those with more of the labels that it prefers, then those served longest ago. Returns how many. */
+ * ones those with more of the labels that it prefers, then those served longest ago. Returns how many.
+ *
+ * Where loading its model takes a while a device that has it and is idle is the only one; else the class keeps to those
+ * that have it for up to eight times the time of a load since it was last served, so that two models do not push each
+ * other out of one device all the time. Meanwhile it gets others only where they would do nothing else
+ * (master->relaxed), and if the items that wait would take those that have the model longer than a load. */
 size_t dlsi_devices_for(
 	struct dlsi_master *master, struct class *class, struct dlsi_policy_device **devices, size_t limit);
 struct device *dlsi_device_least_loaded(struct dlsi_master *master, struct class *class); /* the first; NULL: none */
@@ -83,6 +88,13 @@ struct service *dlsi_device_service(const struct device *device, const struct cl
 struct service *dlsi_service_create(struct dlsi_master *master, struct device *device, struct class *class);
 void dlsi_service_destroy(struct dlsi_master *master, struct service *service);
 void dlsi_service_measure(struct service *service, uint64_t items, uint64_t elapsed_ns, uint64_t bytes);
+
+/* It holds more tasks of the class or fewer. */
+void dlsi_service_hold(struct dlsi_master *master, struct service *service, int32_t more);
+
+/* It has finished a task of the class, before which it took so long to load the model; and it has that no longer. */
+void dlsi_service_load(struct dlsi_master *master, struct service *service, uint64_t load_ns);
+void dlsi_worker_unloaded(struct worker *worker, const struct dlsi_unloaded *record);
 
 /* Its worker is there from now on, or is not: whether it counts for the pace of its class. */
 void dlsi_service_count(struct service *service, bool present);

@@ -52,11 +52,69 @@ static void set_speed(struct service *service, uint64_t speed)
 		class->fastest = service;
 }
 
+static void update_loading(struct service *service)
+{
+	bool loading = service->held && service->class->has_model && !service->loaded;
+
+	service->device->loading += loading - service->loading;
+	service->loading = loading;
+}
+
+void dlsi_service_hold(struct dlsi_master *master, struct service *service, int32_t more)
+{
+	uint32_t before = service->device->loading;
+
+	service->held += (uint32_t)more;
+	update_loading(service);
+	if (before && !service->device->loading) /* others may come */
+		master->openings++;
+}
+
+/* Those of a class that are loaded stay in front of the others. */
+static void set_loaded(struct service *service, bool loaded)
+{
+	struct class *class = service->class;
+
+	if (service->loaded == loaded)
+		return;
+	service->loaded = loaded;
+	class->loaded += loaded ? 1 : -1U;
+	dlsi_list_remove(&service->class_node);
+	dlsi_list_append(loaded ? class->services.next : &class->services, &service->class_node);
+	update_loading(service);
+}
+
+void dlsi_service_load(struct dlsi_master *master, struct service *service, uint64_t load_ns)
+{
+	struct class *class = service->class;
+	uint32_t before = service->device->loading;
+
+	if (load_ns)
+		class->load_ns = class->load_ns ? class->load_ns / 4 * 3 + load_ns / 4 : load_ns;
+	set_loaded(service, class->has_model && dlsi_worker_is_open(service->device->worker));
+	if (before && !service->device->loading)
+		master->openings++;
+}
+
+void dlsi_worker_unloaded(struct worker *worker, const struct dlsi_unloaded *record)
+{
+	if (record->device >= worker->device_count)
+		return;
+	dlsi_list_each (node, &worker->devices[record->device].services) {
+		struct service *service = dlsi_list_entry(node, struct service, device_node);
+
+		if (dlsi_hash_equal(&service->class->model, &record->model))
+			set_loaded(service, false);
+	}
+}
+
 void dlsi_service_count(struct service *service, bool present)
 {
 	uint64_t item_ns = service->measured.item_ns;
 
 	set_speed(service, present && item_ns ? DLSI_SPEED_UNIT / item_ns : 0);
+	if (!present)
+		set_loaded(service, false);
 }
 
 void dlsi_service_measure(struct service *service, uint64_t items, uint64_t elapsed_ns, uint64_t bytes)
@@ -68,6 +126,7 @@ void dlsi_service_measure(struct service *service, uint64_t items, uint64_t elap
 
 void dlsi_service_destroy(struct dlsi_master *master, struct service *service)
 {
+	set_loaded(service, false);
 	dlsi_list_remove(&service->device_node);
 	dlsi_list_remove(&service->class_node);
 	set_speed(service, 0);

@@ -55,6 +55,7 @@ struct device {
 	uint64_t planned_ns; /* that the tasks it holds are expected to take */
 	char *name;
 	struct dlsi_list services;
+	uint32_t loading;               /* services that are */
 	struct dlsi_resources reserved; /* it runs one of its tasks at a time: the largest demand of them */
 };
 
@@ -67,6 +68,8 @@ struct service {
 	struct dlsi_measured measured;
 	struct dlsi_sizes sizes;
 	uint64_t speed; /* what it counts for in class->speed: 0 while its worker is not connected */
+	bool loaded;    /* it has the model of the class, as far as its worker has said */
+	bool loading;   /* it will load it for a task that it holds */
 };
 
 struct label {
@@ -224,7 +227,13 @@ struct class
 	uint32_t workers, devices; /* connected ones that suit it */
 	struct dlsi_lateness lateness;
 	uint64_t found_none; /* master->openings when no device could take a task; none can until there are more */
-	struct dlsi_list services;
+	struct dlsi_list services; /* those that have its model loaded come first */
+	bool has_model;
+	struct dlsi_hash model; /* the bundle, if so */
+	uint64_t load_ns;       /* that a device takes to load it, on average; 0: not known, or nothing is loaded */
+	uint32_t loaded;        /* devices that have */
+	int64_t served_ns;      /* when a device was last given a task of it */
+	uint64_t ready;         /* items of jobs that are offered to the policy */
 	uint64_t number, queues;
 	uint64_t speed;          /* of all services together */
 	struct service *fastest; /* of them; NULL: none is measured */
@@ -335,6 +344,8 @@ struct dlsi_master {
 	struct dlsi_resources total; /* of all connected workers */
 	struct kind kinds[DLSI_RESOURCE_KINDS];
 	uint64_t kept_tenants;
+	bool relaxed;      /* devices that are left may be given what they have not loaded ... */
+	bool held_back;    /* ... which something waits for */
 	uint64_t openings; /* how often a device could take a task that could not before */
 
 	struct dlsi_list proposals; /* in order of index */

@@ -265,6 +265,7 @@ static void take_in(
 	move(master, task, DLSI_TASK_RETURNED);
 	note_lateness(master, task);
 	dlsi_device_measure(device, task->job->spec->class, items, record->elapsed_ns, record->bytes);
+	dlsi_service_load(master, dlsi_device_service(device, task->job->spec->class), record->load_ns);
 	leave_device(master, task);
 	master->done_tasks++;
 	dlsi_measured_add(&task->job->spec->measured, items, record->elapsed_ns, record->bytes);

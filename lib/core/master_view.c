@@ -51,6 +51,7 @@ static struct dlsi_policy_expectation expect(
 
 	return (struct dlsi_policy_expectation){
 		.wait_ns = device->planned_ns > ran_ns ? device->planned_ns - ran_ns : 0,
+		.load_ns = service && service->loaded ? 0 : class_of(queue)->load_ns,
 		.item_ns = service ? service->measured.item_ns : 0,
 		.tried = service && (service->held || service->measured.item_ns),
 	};

@@ -68,6 +68,7 @@ struct dlsi_policy_job {
 /* What is known of a queue's items on a device. */
 struct dlsi_policy_expectation {
 	uint64_t wait_ns; /* until it has done what it holds, as far as that is known */
+	uint64_t load_ns; /* that it then takes to load the model; 0: it has it, or that is not known */
 	uint64_t item_ns; /* that an item then takes; 0: it has never finished one */
 	bool tried;       /* it holds one, or has finished one */
 };

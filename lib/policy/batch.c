@@ -60,6 +60,7 @@ static size_t see_devices(
 			.credits = device->credits,
 			.wait_ns = expected.wait_ns,
 			.item_ns = expected.item_ns,
+			.load_ns = expected.load_ns,
 		};
 		to->device_list[i] = &to->seen_devices[i];
 	}

@@ -45,7 +45,7 @@ static enum dlsi_placed place_until(const struct dlsi_policy_view *view, struct 
 
 	for (size_t i = 0; i < count; i++) {
 		struct dlsi_policy_expectation expected = view->expect(view->view_arg, job->queue, candidates[i]);
-		uint64_t finish_ns = expected.wait_ns + expected.item_ns;
+		uint64_t finish_ns = expected.wait_ns + expected.load_ns + expected.item_ns;
 
 		if (finish_ns >= best_ns || (!expected.item_ns && expected.tried))
 			continue;

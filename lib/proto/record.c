@@ -157,6 +157,12 @@ static const struct dlsi_record_field RESULT_fields[] = {
 	FIELD(TEXT, dlsi_result, worker, DLSI_NAME_BYTES),
 	FIELD(NUMBERS, dlsi_result, again, 3 * DLSI_TASK_ITEMS),
 	FIELD(U64, dlsi_result, read_bytes, 0),
+	FIELD(U64, dlsi_result, load_ns, 0),
+};
+
+static const struct dlsi_record_field UNLOADED_fields[] = {
+	FIELD(U16, dlsi_unloaded, device, 0),
+	FIELD(HASH, dlsi_unloaded, model, 0),
 };
 
 static const struct dlsi_record_field ACK_fields[] = {

@@ -73,7 +73,8 @@ uint64_t dlsi_numbers_at(const struct dlsi_numbers *numbers, uint32_t i);
 	X(ERROR, 35, dlsi_error_record)                                                                                \
 	X(LENT, 36, dlsi_lent)                                                                                         \
 	X(CLOSE, 37, dlsi_close)                                                                                       \
-	X(SERVE, 38, dlsi_serve)
+	X(SERVE, 38, dlsi_serve)                                                                                       \
+	X(UNLOADED, 39, dlsi_unloaded)
 
 enum dlsi_record_kind {
 #define DLSI_RECORD_VALUE(name, number, type) DLSI_##name = number,
@@ -254,6 +255,13 @@ struct dlsi_result {
 	struct dlsi_text worker;
 	struct dlsi_numbers again; /* first, end, enum dlsi_failure, ... */
 	uint64_t read_bytes;       /* of the inputs that the worker read from a holder for it */
+	uint64_t load_ns;          /* that the device took before, to load the job's model; 0: it had it */
+};
+
+/* Worker to master: a device has no longer loaded the model of this bundle. */
+struct dlsi_unloaded {
+	uint16_t device;
+	struct dlsi_hash model;
 };
 
 /* Client to master: which attempts' results it has, which offered ones it could not fetch, and its window now. */
@@ -426,6 +434,7 @@ struct dlsi_record {
 		struct dlsi_handler_offer handler;
 		struct dlsi_resource_offer resource;
 		struct dlsi_label label;
+		struct dlsi_unloaded unloaded;
 		struct dlsi_call call;
 		struct dlsi_seek seek;
 		struct dlsi_found found;

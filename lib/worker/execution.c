@@ -9,6 +9,7 @@
 #include "worker/task.h"
 #include "worker/worker.h"
 #include <inttypes.h>
+#include <string.h>
 
 enum stage {
 	NEEDS_MANIFEST,   /* the head of the job's manifest ... */
@@ -43,6 +44,9 @@ struct task {
 	struct dlsi_buffer again; /* which of them are tried again */
 	uint32_t left;            /* items that have gone back */
 	uint64_t elapsed_ns;
+	int64_t model_asked_ns;                    /* when it began to wait for the model; 0: it was here */
+	uint64_t load_ns;                          /* from then until it could be loaded */
+	struct dlsi_inference_report model_report; /* of a task with a model */
 };
 
 /* ---- at the executor */
@@ -80,7 +84,8 @@ static void run_model(struct task *task)
 	struct dlsi_model_files files = dlsi_worker_model_files(task->model);
 
 	dlsi_fail_memory(&task->why); /* nothing else keeps an item from its result or its error */
-	task->elapsed_ns = dlsi_inference_run(task->worker->devices[task->device].inference, &files, &task->task);
+	task->model_report = dlsi_inference_run(task->worker->devices[task->device].inference, &files, &task->task);
+	task->elapsed_ns = task->model_report.busy_ns;
 	give_up_rest(task);
 }
 
@@ -184,10 +189,17 @@ static void end(struct dlsi_errand *errand, int64_t now_ns)
 	struct dls_worker *worker = task->worker;
 	struct dlsi_event event = {.kind = DLSI_EVENT_EXECUTED, .job = task->job->id, .attempt = task->task.attempt};
 	struct dlsi_buffer again = task->again; /* outlives the task */
+	struct dlsi_hash unloaded[DLSI_INFERENCE_UNLOADED];
 
+	memcpy(unloaded, task->model_report.unloaded, sizeof unloaded);
 	dlsi_buffer_init(&task->again, &worker->ctx->alloc);
 	event.executed.again = dlsi_again_list(&again);
 	event.executed.elapsed_ns = task->elapsed_ns;
+	if (task->model_report.load_ns) /* else others of the worker had it loaded, or it failed */
+		event.executed.load_ns = task->load_ns + task->model_report.load_ns;
+	event.executed.device = task->device;
+	event.executed.unloaded = unloaded;
+	event.executed.unloaded_count = task->model_report.unloaded_count;
 	event.executed.failed = task->failed;
 	event.executed.read_bytes = task->task.inputs.bytes;
 	event.executed.left = task->left;
@@ -263,7 +275,16 @@ static int need_pages(struct task *task)
 
 static int need_model(struct task *task)
 {
-	return task->job->handler ? 0 : dlsi_worker_model_hold(task->job, &task->waiter, &task->model, &task->why);
+	int rc;
+
+	if (task->job->handler)
+		return 0;
+	rc = dlsi_worker_model_hold(task->job, &task->waiter, &task->model, &task->why);
+	if (rc > 0 && !task->model_asked_ns)
+		task->model_asked_ns = dlsi_clock_monotonic_ns();
+	else if (rc == 0 && task->model_asked_ns)
+		task->load_ns = (uint64_t)(dlsi_clock_monotonic_ns() - task->model_asked_ns);
+	return rc;
 }
 
 static int need_input_room(struct task *task)

@@ -22,6 +22,7 @@ struct dlsi_inference {
 	unsigned model_count;
 	uint64_t model_bytes, most_bytes; /* of their files */
 	struct place places[DLSI_TASK_ITEMS];
+	struct dlsi_inference_report report; /* of the task that runs */
 };
 
 int dlsi_inference_create(const struct dlsi_alloc *alloc, struct dlsi_loaded *loaded, unsigned helpers,
@@ -59,11 +60,25 @@ void dlsi_inference_destroy(struct dlsi_inference *inference)
 	dlsi_free(inference->alloc, inference);
 }
 
+/* Whether there is a model of these files, for whatever sizes. */
+static bool has_any(const struct dlsi_inference *inference, const struct dlsi_hash *id)
+{
+	dlsi_list_each (node, &inference->models)
+		if (dlsi_hash_equal(&dlsi_list_entry(node, struct dlsi_inference_model, node)->id, id))
+			return true;
+	return false;
+}
+
 static void give_up(struct dlsi_inference *inference, struct dlsi_inference_model *model)
 {
+	struct dlsi_inference_report *report = &inference->report;
+	struct dlsi_hash id = model->id;
+
 	inference->model_count--;
 	inference->model_bytes -= model->shared->bytes;
 	dlsi_inference_model_destroy(model);
+	if (report->unloaded_count < DLSI_INFERENCE_UNLOADED && !has_any(inference, &id))
+		report->unloaded[report->unloaded_count++] = id;
 }
 
 /* One model for many sizes shall not push out the others. */
@@ -99,6 +114,7 @@ static int find_model(struct dlsi_inference *inference, const struct dlsi_model_
 	const struct dlsi_onnx_shape *shapes, struct dlsi_inference_model **model_out, struct dls_error *err)
 {
 	struct dlsi_inference_model *found = NULL;
+	int64_t start_ns = dlsi_clock_monotonic_ns();
 	int rc = 0;
 
 	dlsi_list_each (node, &inference->models) {
@@ -113,6 +129,7 @@ static int find_model(struct dlsi_inference *inference, const struct dlsi_model_
 			return rc;
 		inference->model_count++;
 		inference->model_bytes += found->shared->bytes;
+		inference->report.load_ns += (uint64_t)(dlsi_clock_monotonic_ns() - start_ns);
 	}
 	dlsi_list_remove(&found->node);
 	dlsi_list_append(&inference->models, &found->node);
@@ -350,18 +367,20 @@ static void run_by_sizes(
 	}
 }
 
-uint64_t dlsi_inference_run(
+struct dlsi_inference_report dlsi_inference_run(
 	struct dlsi_inference *inference, const struct dlsi_model_files *files, struct dls_task *task)
 {
 	struct batch batch = {.task = task, .places = inference->places};
 	struct dls_error err;
 	int64_t busy_ns = 0;
 
+	inference->report = (struct dlsi_inference_report){0};
 	if (find_model(inference, files, NULL, &batch.model, &err))
 		fail_range(task, 0, task->count, &err);
 	else if (batch.model->by_items)
 		run_by_sizes(inference, files, &batch, &busy_ns);
 	else
 		run_range(inference, &batch, 0, task->count, &busy_ns);
-	return (uint64_t)busy_ns;
+	inference->report.busy_ns = (uint64_t)busy_ns;
+	return inference->report;
 }

@@ -10,6 +10,16 @@
 
 struct dlsi_inference;
 
+enum { DLSI_INFERENCE_UNLOADED = 8 };
+
+/* How a task went. */
+struct dlsi_inference_report {
+	uint64_t busy_ns; /* that the items took, without what is done once per model and batch size */
+	uint64_t load_ns; /* that the model took to load, 0 if it was there */
+	struct dlsi_hash unloaded[DLSI_INFERENCE_UNLOADED]; /* models that went for it; more than that are not listed */
+	unsigned unloaded_count;
+};
+
 /* `helpers` threads help to decode and prepare what goes into a batch. Of models whose files have more than
  * `most_bytes` together only the one used last is kept (0: whatever they have). `loaded` lives longer. Errors:
  * DLS_ENOMEM, DLS_EIO (no threads). */
@@ -20,9 +30,8 @@ int dlsi_inference_create(const struct dlsi_alloc *alloc, struct dlsi_loaded *lo
 void dlsi_inference_destroy(struct dlsi_inference *inference);
 
 /* Gives each item of the task its result or its error. An item that cannot become the model's input fails alone; what
- * keeps the whole model from running fails all. Ends early when the task is cancelled. Returns the nanoseconds that the
- * items took, without what is done once per model and batch size. */
-uint64_t dlsi_inference_run(
+ * keeps the whole model from running fails all. Ends early when the task is cancelled. */
+struct dlsi_inference_report dlsi_inference_run(
 	struct dlsi_inference *inference, const struct dlsi_model_files *files, struct dls_task *task);
 
 #endif

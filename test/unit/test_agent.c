@@ -74,6 +74,32 @@ static void executed(struct unit_machine *agent, uint64_t attempt, uint64_t offe
 	unit_machine_step(agent, event);
 }
 
+/* With the result goes how long the model took to load, and which others went for it. */
+static void test_tells_what_it_has_loaded(void **state)
+{
+	static const struct dlsi_hash gone[] = {{{1}}, {{2}}};
+	struct dlsi_event event = {.kind = DLSI_EVENT_EXECUTED, .attempt = 1};
+	struct unit_machine agent;
+	struct dlsi_record record;
+
+	(void)state;
+	begin(&agent);
+	unit_machine_say(&agent, 0, job(1));
+	unit_machine_say(&agent, 0, assign(1, 1, 0));
+	event.executed.payload = unit_machine_give(&agent, 100);
+	event.executed.load_ns = 9;
+	event.executed.unloaded = gone;
+	event.executed.unloaded_count = 2;
+	event.executed.device = 1;
+	unit_machine_step(&agent, event);
+	assert_true(unit_machine_says(&agent, 0, DLSI_UNLOADED, 1, &record));
+	assert_int_equal(record.unloaded.device, 1);
+	assert_int_equal(record.unloaded.model.bytes[0], 2);
+	assert_true(unit_machine_says(&agent, 0, DLSI_RESULT, 0, &record));
+	assert_int_equal(record.result.load_ns, 9);
+	unit_machine_fini(&agent);
+}
+
 static void test_leaves_a_master_that_gives_too_much(void **state)
 {
 	struct unit_machine agent;
@@ -345,7 +371,8 @@ static void test_rejected(void **state)
 	unit_machine_fini(&agent);
 }
 
-UNIT_MAIN(test_registers_with_what_it_offers, test_task_from_assignment_until_it_is_taken,
-	test_offered_result_stays_here, test_assignments_that_make_no_sense, test_job_that_is_told_twice,
-	test_tasks_that_nobody_wants, test_comes_back, test_second_answer, test_comes_back_with_too_much,
-	test_another_cluster_knows_nothing, test_rejected, test_leaves_a_master_that_gives_too_much)
+UNIT_MAIN(test_tells_what_it_has_loaded, test_registers_with_what_it_offers,
+	test_task_from_assignment_until_it_is_taken, test_offered_result_stays_here,
+	test_assignments_that_make_no_sense, test_job_that_is_told_twice, test_tasks_that_nobody_wants, test_comes_back,
+	test_second_answer, test_comes_back_with_too_much, test_another_cluster_knows_nothing, test_rejected,
+	test_leaves_a_master_that_gives_too_much)

@@ -398,7 +398,8 @@ static void test_keeps_only_so_many_bytes_of_models(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct dlsi_inference *inference;
 		struct dlsi_loaded *loaded;
-		unsigned released = 0;
+		struct dlsi_inference_report report;
+		unsigned released = 0, unloaded = 0;
 
 		loaded = begin(cases[i].most_bytes, &inference);
 		for (uint8_t j = 0; j < MODELS; j++) {
@@ -409,10 +410,16 @@ static void test_keeps_only_so_many_bytes_of_models(void **state)
 			file.bytes =
 				dlsi_frame_wrap(unit_alloc(), dlsi_frame_data(onnx), size, count_release, &released);
 			begin_task(&task);
-			dlsi_inference_run(inference, &files, &task);
+			report = dlsi_inference_run(inference, &files, &task);
+			assert_true(report.load_ns > 0);
+			for (unsigned k = 0; k < report.unloaded_count; k++, unloaded++)
+				assert_int_equal(report.unloaded[k].bytes[0], unloaded); /* the one used first */
+			report = dlsi_inference_run(inference, &files, &task);
+			assert_true(report.load_ns == 0 && report.unloaded_count == 0);
 			dlsi_task_fini(&task);
 			dlsi_frame_unref(file.bytes);
 		}
+		assert_int_equal(unloaded, released);
 		assert_int_equal(MODELS - released, cases[i].kept);
 		dlsi_inference_destroy(inference);
 		dlsi_loaded_destroy(loaded);
