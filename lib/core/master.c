@@ -1,4 +1,5 @@
 #include "core/master.h"
+#include "core/master_news.h"
 
 #include "base/rng.h"
 #include "core/master_kept.h"

@@ -2,6 +2,7 @@
  * DLSI_COMMANDED_JOBS jobs and says of each what has become of it, or why nothing has. */
 #include "core/master_commands.h"
 #include "core/master_kept.h"
+#include "core/master_news.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
  * come. */
 #include "core/master_commands.h"
 #include "core/master_moves.h"
+#include "core/master_news.h"
 
 #include "proto/bytes.h"
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Jobs of the master: which items are to be given out, which are done, and how a job ends. */
 #include "core/again.h"
 #include "core/master_kept.h"
+#include "core/master_news.h"
 #include "core/master_places.h"
 #include "core/master_times.h"
 

@@ -5,6 +5,7 @@
  * lines that refills slowly: a cluster that starts and one with a job every few seconds are told whole, a hundred
  * thousand jobs a second cost a comparison each and are told in samples that say how many were left out. At DEBUG
  * everything is told; the log itself stays bounded (node/log.h). */
+#include "core/master_news.h"
 #include "core/master_places.h"
 
 #include "core/agent.h"

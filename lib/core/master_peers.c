@@ -1,5 +1,6 @@
 /* The master's connections: who is at which slot, what waits to be said to whom, and who has fallen silent. */
 #include "core/master_moves.h"
+#include "core/master_news.h"
 
 #include "proto/bytes.h"
 

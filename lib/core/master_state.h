@@ -589,19 +589,6 @@ bool dlsi_task_is_done(const struct task *task);
 /* Gives its items back unless they are not wanted any more, and ends the task. */
 void dlsi_task_drop(struct dlsi_master *master, struct task *task, bool give_back);
 
-/* master_news.c: what the operator is told, while the worker, the peer or the job is still in the tables */
-void dlsi_news_joined(struct dlsi_master *master, const struct worker *worker);
-void dlsi_news_of_worker(struct dlsi_master *master, const struct worker *worker, const char *what);
-void dlsi_news_silent(struct dlsi_master *master, const struct peer *peer);
-
-/* Messages have been lost on a connection. */
-void dlsi_news_gap(struct dlsi_master *master, uint64_t sent, uint64_t received);
-void dlsi_news_accepted(struct dlsi_master *master, const struct job *job);
-
-/* Somebody has commanded something: "paused". */
-void dlsi_news_commanded(struct dlsi_master *master, const struct job *job, const char *what, const char *by);
-void dlsi_news_ended(struct dlsi_master *master, const struct job *job, struct dlsi_text sentence);
-
 /* master_commands.c: what clients ask and tell the master, and its answers */
 void dlsi_master_answer(struct dlsi_master *master, struct client *client, const struct dlsi_command *command);
 

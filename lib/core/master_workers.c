@@ -1,4 +1,5 @@
 /* Workers as the master sees them: registration, what they still hold after a lost connection, and their end. */
+#include "core/master_news.h"
 #include "core/master_places.h"
 
 #include "proto/bytes.h"

@@ -62,6 +62,7 @@ BAD = {
     "plugins": PATH,
     "policy": TEXT,
     "policy_params": OBJECT,
+    "preferred_labels": NAMES,
     "priority": ["1", 1.5, None, True, NAN, 2**32, 2**64, -(2**31) - 1, 1_000_001],
     "processes": [0, 1, "yes"],
     "quota": AMOUNTS,
