@@ -339,7 +339,7 @@ def test_a_running_task_stops_between_two_items_when_its_worker_drains(programs,
 def test_a_task_that_hangs_is_run_by_another_worker(programs, numbers, tmp_path):
     """Two attempts run the same item; the one whose process stands still does not hold the job up."""
     master = programs.master()
-    workers = {name: programs.handler(master, name) for name in ("h1", "h2")}
+    workers = {name: programs.handler(master, name) for name in ("h1", "h2", "h3")}  # both attempts hang until the gate opens
     others = Held(programs, master, numbers(60), tmp_path / "others", "--task-items", 1)
     wait_until(lambda: jobs(programs, master), "the job that shows how long such items take")
     held = Held(programs, master, numbers(1), tmp_path / "gate")

@@ -59,7 +59,7 @@ BAD = [
 
 # Keys of a job file and the options that say the same; the model and the inputs stand without an option.
 OPERANDS = {"model", "inputs"}
-OPTIONS = {"tags": "tag", "labels": "label", "preferred_labels": "prefer", "resources": "resource"}
+OPTIONS = {"tags": "tag", "labels": "label", "preferred_labels": "prefer", "speculate": "no-speculation", "resources": "resource"}
 
 # Options about the program that submits, not about the job.
 PROGRAM = {"master", "connect-timeout", "data-bind", "insecure", "local", "devices", "threads", "cache-dir", "timeout"}

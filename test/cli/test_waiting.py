@@ -37,7 +37,7 @@ def test_no_worker_that_has_the_handler(programs, numbers, expect_reason):
     master = programs.master()
     for name in ("h1", "h2"):
         programs.handler(master, name)
-    has = 'no worker of the master has the handler "nunber"; they have number, hold, odd-fails, dies'
+    has = 'no worker of the master has the handler "nunber"; they have number, hold, odd-fails, reads, dies'
     expect_reason(master, has, "--handler", "nunber", *numbers(1))
 
 
