@@ -139,7 +139,7 @@ bool dlsi_tenant_may(const struct queue *queue)
 {
 	const struct tenant *tenant = tenant_of(&queue->policy);
 
-	for (unsigned i = 0; i < DLSI_RESOURCE_KINDS; i++)
+	for (unsigned i = 0; tenant->kept && i < DLSI_RESOURCE_KINDS; i++)
 		if (tenant->quota.amount[i] &&
 			tenant->policy.used.amount[i] + queue->class->policy.demand.amount[i] > tenant->quota.amount[i])
 			return false;

@@ -420,6 +420,20 @@ struct dlsi_record unit_result(const struct dlsi_assign *assign, uint64_t bytes,
 	return record;
 }
 
+struct dlsi_record unit_handback(uint8_t leaving, const uint64_t *attempt)
+{
+	static uint8_t bytes[8];
+	struct dlsi_record record = {.kind = DLSI_HANDBACK};
+
+	record.handback.leaving = leaving;
+	if (!attempt)
+		return record;
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (uint8_t)(*attempt >> 8 * i);
+	record.handback.attempts = (struct dlsi_numbers){bytes, 1};
+	return record;
+}
+
 static struct dlsi_numbers numbers(struct dlsi_buffer *buffer, const uint64_t *values, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)

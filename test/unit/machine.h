@@ -103,4 +103,7 @@ void unit_ack(struct unit_machine *master, uint32_t slot, uint8_t job, const uin
 /* The result of what was assigned, of `bytes`: inside the message, or offered. */
 struct dlsi_record unit_result(const struct dlsi_assign *assign, uint64_t bytes, bool offered);
 
+/* A worker hands this attempt back, or with NULL nothing; valid until the next call. */
+struct dlsi_record unit_handback(uint8_t leaving, const uint64_t *attempt);
+
 #endif

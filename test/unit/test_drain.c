@@ -26,20 +26,6 @@ static void drain(struct unit_machine *master, const char *command, bool drainin
 	cJSON_Delete(answer);
 }
 
-static struct dlsi_record handback(uint8_t leaving, const uint64_t *attempt)
-{
-	static uint8_t bytes[8];
-	struct dlsi_record record = {.kind = DLSI_HANDBACK};
-
-	record.handback.leaving = leaving;
-	if (!attempt)
-		return record;
-	for (int i = 0; i < 8; i++)
-		bytes[i] = (uint8_t)(*attempt >> 8 * i);
-	record.handback.attempts = (struct dlsi_numbers){bytes, 1};
-	return record;
-}
-
 static void test_recalled_tasks_go_to_others(void **state)
 {
 	struct unit_machine master;
@@ -55,10 +41,10 @@ static void test_recalled_tasks_go_to_others(void **state)
 	assert_int_equal(record.recall.attempts.count, 2);
 	first.attempt = dlsi_numbers_at(&record.recall.attempts, 0);
 	second.attempt = dlsi_numbers_at(&record.recall.attempts, 1);
-	unit_machine_say(&master, ONE, handback(0, &second.attempt)); /* it runs the first */
+	unit_machine_say(&master, ONE, unit_handback(0, &second.attempt)); /* it runs the first */
 	assert_int_equal(unit_machine_count(&master, TWO, DLSI_ASSIGN), 1);
 	assert_int_equal(unit_assigned(&master, TWO, 0).first, 1);
-	unit_machine_say(&master, ONE, handback(0, &second.attempt)); /* again: nothing is left of it */
+	unit_machine_say(&master, ONE, unit_handback(0, &second.attempt)); /* again: nothing is left of it */
 	assert_int_equal(unit_machine_count(&master, TWO, DLSI_ASSIGN), 0);
 	first = (struct dlsi_assign){.job = unit_id(1), .attempt = first.attempt, .first = 0, .end = 1};
 	unit_machine_say(&master, ONE, unit_result(&first, 100, false));
@@ -83,7 +69,7 @@ static void test_who_gave_its_only_task_back_is_tried_again(void **state)
 	unit_machine_say(&master, UNIT_ASKER, unit_submit(1, 0, 1));
 	task = unit_assigned(&master, ONE, 0);
 	drain(&master, "drain", true, 1);
-	unit_machine_say(&master, ONE, handback(0, &task.attempt));
+	unit_machine_say(&master, ONE, unit_handback(0, &task.attempt));
 	drain(&master, "undrain", false, 0);
 	assert_int_equal(unit_assigned(&master, ONE, 0).first, 0);
 	unit_machine_fini(&master);
@@ -99,10 +85,10 @@ static void test_handing_back_what_is_not_its_own(void **state)
 	begin(&master, 1);
 	task = unit_assigned(&master, ONE, 0);
 	unit_register_worker(&master, TWO, 11, "two", 2, "work");
-	unit_machine_say(&master, TWO, handback(0, &task.attempt));
+	unit_machine_say(&master, TWO, unit_handback(0, &task.attempt));
 	assert_int_equal(dlsi_master_counts(master.core).tasks, 1);
 	unit_machine_say(&master, ONE, unit_result(&task, 100, false));
-	unit_machine_say(&master, ONE, handback(0, &task.attempt));
+	unit_machine_say(&master, ONE, unit_handback(0, &task.attempt));
 	assert_int_equal(dlsi_master_counts(master.core).tasks, 1);
 	assert_int_equal(dlsi_master_counts(master.core).refused_transitions, 0);
 	unit_machine_fini(&master);
@@ -143,7 +129,7 @@ static void test_worker_that_leaves(void **state)
 	(void)state;
 	begin(&master, 5);
 	task = unit_assigned(&master, ONE, 1);
-	unit_machine_say(&master, ONE, handback(1, &task.attempt));
+	unit_machine_say(&master, ONE, unit_handback(1, &task.attempt));
 	assert_int_equal(unit_machine_count(&master, ONE, DLSI_ASSIGN), 0);
 	unit_ask_in_vain(&master, "{\"command\":\"undrain\",\"worker\":\"one\"}", DLS_ESTATE, "leave by itself");
 	unit_ask_in_vain(&master, "{\"command\":\"drain\",\"worker\":\"two\"}", DLS_ENOTFOUND, "no worker \"two\"");

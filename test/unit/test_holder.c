@@ -66,20 +66,6 @@ static struct dlsi_record next_record(struct play *play)
 	return record;
 }
 
-static void send_record(struct dlsi_transport *transport, struct dlsi_peer peer, const struct dlsi_record *record,
-	struct dlsi_frame *frame)
-{
-	static const struct dlsi_id no_cluster;
-	struct dlsi_message_writer writer;
-	struct dlsi_buffer buffer;
-
-	dlsi_buffer_init(&buffer, unit_alloc());
-	writer = dlsi_message_begin(&buffer, &no_cluster, 0);
-	dlsi_message_add(&writer, record);
-	assert_int_equal(dlsi_transport_send(transport, peer, buffer.data, buffer.length, &frame, frame != NULL), 0);
-	dlsi_buffer_fini(&buffer);
-}
-
 static void answer_open(struct play *play)
 {
 	struct dlsi_record asked = next_record(play), data = {.kind = DLSI_DATA, .data = {.total = LENGTH}};
@@ -88,7 +74,7 @@ static void answer_open(struct play *play)
 	assert_true(dlsi_id_equal(&asked.open.token, &token));
 	assert_true(dlsi_hash_equal(&asked.open.name, &play->blob.name));
 	data.data.fetch = asked.open.fetch;
-	send_record(play->holder, play->arrival.peer, &data, NULL);
+	unit_send_record(play->holder, play->arrival.peer, &data, NULL);
 }
 
 /* Answers the next READ with what is asked for, but for what the test changes: the checksum, and how many bytes come.
@@ -105,7 +91,7 @@ static struct dlsi_read answer_read(struct play *play, uint32_t checksum_error, 
 		.fetch = asked.read.fetch, .offset = asked.read.offset, .total = LENGTH, .frames = 1};
 	if (asked.read.checked)
 		data.data.checksum = dlsi_crc32c(0, bytes, length) ^ checksum_error;
-	send_record(play->holder, play->arrival.peer, &data, frame);
+	unit_send_record(play->holder, play->arrival.peer, &data, frame);
 	dlsi_frame_unref(frame);
 	return asked.read;
 }
@@ -179,7 +165,7 @@ static void test_errors_of_the_holder(void **state)
 	begin(&play, DLSI_PROOF_HASH, 0);
 	asked = next_record(&play);
 	error.error.fetch = asked.open.fetch;
-	send_record(play.holder, play.arrival.peer, &error, NULL);
+	unit_send_record(play.holder, play.arrival.peer, &error, NULL);
 	assert_int_equal(unit_wait(&play.result), DLS_EPROTOCOL); /* its code is none */
 	assert_non_null(strstr(play.result.err.text, "no?[2J way"));
 	end(&play, DLS_EPROTOCOL);
@@ -195,17 +181,17 @@ static void test_what_was_not_asked_for_is_ignored(void **state)
 	begin(&play, DLSI_PROOF_CHECKSUM, 0);
 	data.data.fetch = next_record(&play).open.fetch;
 	data.data.offset = CHUNK;
-	send_record(play.holder, play.arrival.peer, &data, frame); /* before it is open */
-	send_record(play.holder, play.arrival.peer, &other, NULL);
+	unit_send_record(play.holder, play.arrival.peer, &data, frame); /* before it is open */
+	unit_send_record(play.holder, play.arrival.peer, &other, NULL);
 	assert_int_equal(
 		dlsi_transport_send(play.holder, play.arrival.peer, (const uint8_t *)"no message", 10, &frame, 1), 0);
 	data.data = (struct dlsi_data){.fetch = data.data.fetch, .total = LENGTH};
-	send_record(play.holder, play.arrival.peer, &data, NULL);
-	send_record(play.holder, play.arrival.peer, &data, NULL); /* a second time */
+	unit_send_record(play.holder, play.arrival.peer, &data, NULL);
+	unit_send_record(play.holder, play.arrival.peer, &data, NULL); /* a second time */
 	data.data = (struct dlsi_data){.fetch = data.data.fetch, .offset = 5 * CHUNK, .frames = 1};
-	send_record(play.holder, play.arrival.peer, &data, frame);
+	unit_send_record(play.holder, play.arrival.peer, &data, frame);
 	data.data.fetch += 1;
-	send_record(play.holder, play.arrival.peer, &data, frame);
+	unit_send_record(play.holder, play.arrival.peer, &data, frame);
 	for (int i = 0; i <= 10; i++)
 		answer_read(&play, 0, 0);
 	dlsi_frame_unref(frame);
@@ -272,7 +258,7 @@ static void test_readers_that_ask_for_too_much(void **state)
 
 		read.read.fetch = i;
 		unit_say(stranger, peer, "no message");
-		send_record(stranger, peer, &read, NULL);
+		unit_send_record(stranger, peer, &read, NULL);
 		arrival = unit_expect(stranger, DLSI_ARRIVAL_MESSAGE);
 		assert_int_equal(
 			dlsi_message_open(arrival.block, arrival.length, arrival.frame_count, &message, NULL), 0);
@@ -300,7 +286,7 @@ static unsigned count_waiting_chunks(struct dlsi_transport *reader, struct dlsi_
 	for (unsigned count = 0;; count++) {
 		struct dlsi_arrival arrival;
 
-		send_record(reader, peer, &open, NULL);
+		unit_send_record(reader, peer, &open, NULL);
 		arrival = unit_expect(reader, DLSI_ARRIVAL_MESSAGE);
 		unit_arrival_release(&arrival);
 		if (arrival.frame_count == 0)
@@ -440,7 +426,7 @@ static void test_silent_holder_is_asked_again(void **state)
 					 &play.message, NULL),
 			0);
 		error.error.fetch = next_record(&play).open.fetch;
-		send_record(play.holder, play.arrival.peer, &error, NULL);
+		unit_send_record(play.holder, play.arrival.peer, &error, NULL);
 	} while (unit_wait(&play.result) == DLS_EUNREACHABLE);
 	end(&play, DLS_ENOTFOUND);
 }

@@ -131,20 +131,6 @@ static void test_who_cannot_be_called_has_no_address(void **state)
 	end();
 }
 
-static void say(struct dlsi_transport *transport, struct dlsi_peer peer, const struct dlsi_record *record,
-	struct dlsi_frame *frame)
-{
-	static const struct dlsi_id no_cluster;
-	struct dlsi_message_writer writer;
-	struct dlsi_buffer buffer;
-
-	dlsi_buffer_init(&buffer, unit_alloc());
-	writer = dlsi_message_begin(&buffer, &no_cluster, 0);
-	dlsi_message_add(&writer, record);
-	assert_int_equal(dlsi_transport_send(transport, peer, buffer.data, buffer.length, &frame, frame != NULL), 0);
-	dlsi_buffer_fini(&buffer);
-}
-
 /* A holder that the test plays itself: dials the reader and serves a token. */
 static struct dlsi_transport *come(const struct dlsi_id *served, struct dlsi_peer *peer_out)
 {
@@ -153,7 +139,7 @@ static struct dlsi_transport *come(const struct dlsi_id *served, struct dlsi_pee
 
 	play.asked = (struct dlsi_message){0};
 	*peer_out = unit_expect(transport, DLSI_ARRIVAL_CONNECTED).peer;
-	say(transport, *peer_out, &serve, NULL);
+	unit_send_record(transport, *peer_out, &serve, NULL);
 	return transport;
 }
 
@@ -186,7 +172,7 @@ static uint64_t serve_chunks(struct dlsi_transport *transport, struct dlsi_peer 
 			frame = dlsi_frame_copy(unit_alloc(), play.bytes + asked.read.offset, asked.read.length);
 			chunks--;
 		}
-		say(transport, peer, &data, frame);
+		unit_send_record(transport, peer, &data, frame);
 		dlsi_frame_unref(frame);
 	}
 	return first;

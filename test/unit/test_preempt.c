@@ -43,17 +43,6 @@ static unsigned recalls(struct unit_machine *master, uint64_t attempts[2])
 	return count;
 }
 
-static void hand_back(struct unit_machine *master, uint64_t attempt)
-{
-	struct dlsi_record record = {.kind = DLSI_HANDBACK};
-	uint8_t bytes[8];
-
-	for (int i = 0; i < 8; i++)
-		bytes[i] = (uint8_t)(attempt >> 8 * i);
-	record.handback.attempts = (struct dlsi_numbers){bytes, 1};
-	unit_machine_say(master, ONE, record);
-}
-
 static void test_a_higher_job_takes_the_place_of_a_lower_one(void **state)
 {
 	struct unit_machine master;
@@ -64,7 +53,7 @@ static void test_a_higher_job_takes_the_place_of_a_lower_one(void **state)
 	(void)state;
 	begin(&master, PREEMPT, "{\"handler\":\"work\",\"task_items\":8}", 5);
 	assert_int_equal(recalls(&master, attempts), 2); /* and not again, while the answer is on its way */
-	hand_back(&master, attempts[1]);
+	unit_machine_say(&master, ONE, unit_handback(0, &attempts[1]));
 	next = unit_assigned(&master, ONE, 0);
 	assert_true(next.job.bytes[0] == HIGH);
 	front.attempt = attempts[0];
@@ -124,7 +113,7 @@ static void test_an_item_is_not_cut(void **state)
 	(void)state;
 	begin(&master, PREEMPT, "{\"handler\":\"work\",\"task_items\":1}", 5);
 	assert_int_equal(recalls(&master, attempts), 1);
-	hand_back(&master, attempts[0]);
+	unit_machine_say(&master, ONE, unit_handback(0, &attempts[0]));
 	assert_true(unit_assigned(&master, ONE, 0).job.bytes[0] == HIGH);
 	unit_machine_fini(&master);
 }
@@ -152,7 +141,7 @@ static void test_the_lowest_job_gives_way(void **state)
 	high.submit.priority = 5;
 	unit_machine_say(&master, CLIENT, high);
 	assert_int_equal(recalls(&master, attempts), 2);
-	hand_back(&master, attempts[1]);
+	unit_machine_say(&master, ONE, unit_handback(0, &attempts[1]));
 	assert_true(unit_assigned(&master, ONE, 0).job.bytes[0] == HIGH);
 	unit_machine_fini(&master);
 }

@@ -54,17 +54,6 @@ static unsigned recalls(struct unit_machine *master, uint64_t attempt)
 	return told;
 }
 
-static void hand_back(struct unit_machine *master, uint64_t attempt)
-{
-	struct dlsi_record record = {.kind = DLSI_HANDBACK};
-	uint8_t bytes[8];
-
-	for (int i = 0; i < 8; i++)
-		bytes[i] = (uint8_t)(attempt >> 8 * i);
-	record.handback.attempts = (struct dlsi_numbers){bytes, 1};
-	unit_machine_say(master, ONE, record);
-}
-
 static void test_what_waits_moves_to_an_idle_device(void **state)
 {
 	struct unit_machine master;
@@ -73,7 +62,7 @@ static void test_what_waits_moves_to_an_idle_device(void **state)
 	(void)state;
 	waits = begin(&master, UNIT_MS);
 	assert_int_equal(recalls(&master, waits.attempt), 1); /* and not again, while the answer is on its way */
-	hand_back(&master, waits.attempt);
+	unit_machine_say(&master, ONE, unit_handback(0, &waits.attempt));
 	assert_int_equal(unit_machine_count(&master, TWO, DLSI_ASSIGN), 1);
 	assert_int_equal(unit_assigned(&master, TWO, 0).first, waits.first);
 	unit_machine_fini(&master);
@@ -88,7 +77,7 @@ static void test_nothing_comes_back_behind_the_long_task(void **state)
 	(void)state;
 	waits = begin(&master, UNIT_MS);
 	assert_int_equal(recalls(&master, waits.attempt), 1);
-	hand_back(&master, waits.attempt);
+	unit_machine_say(&master, ONE, unit_handback(0, &waits.attempt));
 	unit_machine_say(&master, CLIENT, unit_submit(3, 1, 200));
 	assert_int_equal(unit_machine_count(&master, ONE, DLSI_ASSIGN), 0);
 	front = (struct dlsi_assign){.job = unit_id(1), .attempt = waits.attempt - 2, .first = 0, .end = 1};

@@ -229,17 +229,12 @@ static void test_a_twin_comes_back(void **state)
 
 static void test_one_of_the_two_is_handed_back(void **state)
 {
-	struct dlsi_record record = {.kind = DLSI_HANDBACK};
 	struct dlsi_assign first, second;
 	struct unit_machine master;
-	uint8_t bytes[8];
 
 	(void)state;
 	begin_pair(&master, &first, &second);
-	for (int i = 0; i < 8; i++)
-		bytes[i] = (uint8_t)(first.attempt >> 8 * i);
-	record.handback = (struct dlsi_handback){1, {bytes, 1}};
-	unit_machine_say(&master, ONE, record);
+	unit_machine_say(&master, ONE, unit_handback(1, &first.attempt));
 	assert_job(&master, "running", 1);
 	assert_job(&master, "waiting", 0);
 	answer(&master, TWO, &second);

@@ -68,6 +68,20 @@ void unit_say(struct dlsi_transport *transport, struct dlsi_peer peer, const cha
 	assert_int_equal(dlsi_transport_send(transport, peer, (const uint8_t *)text, strlen(text), NULL, 0), 0);
 }
 
+void unit_send_record(struct dlsi_transport *transport, struct dlsi_peer peer, const struct dlsi_record *record,
+	struct dlsi_frame *frame)
+{
+	static const struct dlsi_id no_cluster;
+	struct dlsi_message_writer writer;
+	struct dlsi_buffer buffer;
+
+	dlsi_buffer_init(&buffer, unit_alloc());
+	writer = dlsi_message_begin(&buffer, &no_cluster, 0);
+	dlsi_message_add(&writer, record);
+	assert_int_equal(dlsi_transport_send(transport, peer, buffer.data, buffer.length, &frame, frame != NULL), 0);
+	dlsi_buffer_fini(&buffer);
+}
+
 struct dlsi_peer unit_expect_text(struct dlsi_transport *transport, const char *text)
 {
 	struct dlsi_arrival arrival = unit_expect(transport, DLSI_ARRIVAL_MESSAGE);

@@ -3,6 +3,7 @@
 #define DLSI_UNIT_TRANSPORT_H
 
 #include "net/transport.h"
+#include "proto/message.h"
 #include <stdbool.h>
 
 /* A transport at or to this endpoint, which must work. */
@@ -20,6 +21,10 @@ void unit_arrival_release(const struct dlsi_arrival *arrival);
 
 /* Sends a message without frames. */
 void unit_say(struct dlsi_transport *transport, struct dlsi_peer peer, const char *text);
+
+/* Sends a message of one record, with the frame if there is one, which stays the caller's. */
+void unit_send_record(struct dlsi_transport *transport, struct dlsi_peer peer, const struct dlsi_record *record,
+	struct dlsi_frame *frame);
 
 /* The next arrival, which must be such a message; who sent it. */
 struct dlsi_peer unit_expect_text(struct dlsi_transport *transport, const char *text);
