@@ -97,19 +97,6 @@ int dlsi_node_set_bounded(struct dlsi_graph *graph, const struct dlsi_node *node
 	return rc;
 }
 
-int dlsi_node_require_float(const struct dlsi_graph *graph, const struct dlsi_node *node, struct dls_error *err)
-{
-	for (uint32_t i = 0; i < node->input_count; i++) {
-		const struct dlsi_value *input = dlsi_node_input(graph, node, i);
-
-		if (input && input->dtype != DLS_FLOAT32)
-			return dlsi_node_fail(node, err, DLS_EUNSUPPORTED,
-				"takes '%s' of %s, and only float32 is computed with", input->name,
-				dls_dtype_name(input->dtype));
-	}
-	return 0;
-}
-
 int dlsi_node_refuse_variable(const struct dlsi_node *node, const struct dlsi_value *value, struct dls_error *err)
 {
 	if (!value->unfolded)

@@ -101,9 +101,6 @@ int dlsi_node_fail(const struct dlsi_node *node, struct dls_error *err, int code
 
 /* ---- inputs */
 
-/* Checks that all inputs are float32. Errors: DLS_EUNSUPPORTED. */
-int dlsi_node_require_float(const struct dlsi_graph *graph, const struct dlsi_node *node, struct dls_error *err);
-
 /* The error of a node for which `value` would have to be constant. */
 int dlsi_node_refuse_variable(const struct dlsi_node *node, const struct dlsi_value *value, struct dls_error *err);
 
